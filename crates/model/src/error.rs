@@ -1,0 +1,57 @@
+//! What can go wrong with a model.
+
+use std::time::Duration;
+
+/// Why there is no reply. No variant carries a key, a header or a prompt.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ModelError {
+    /// Nobody answered.
+    #[error("the model server can't be reached; is it running, and is the base URL right?")]
+    Unreachable,
+    /// No answer in time.
+    #[error("the model did not answer within {} s", .0.as_secs())]
+    Timeout(Duration),
+    /// HTTP 401 or 403.
+    #[error("the model server refused the key (HTTP {status}); check the key's environment variable")]
+    Unauthorized {
+        /// HTTP status.
+        status: u16,
+    },
+    /// HTTP 429.
+    #[error("the model server asks for patience")]
+    RateLimited {
+        /// What `Retry-After` said.
+        retry_after: Option<Duration>,
+    },
+    /// Any other HTTP status.
+    #[error("the model server answered HTTP {status}")]
+    Status {
+        /// HTTP status.
+        status: u16,
+    },
+    /// The request does not fit the window.
+    #[error("the request is larger than the model's window")]
+    ContextOverflow,
+    /// The answer could not be read.
+    #[error("the model server's answer could not be read")]
+    Malformed,
+    /// A scripted or recorded double has no reply for this request.
+    #[error("no reply is scripted for this request")]
+    NoScript,
+    /// The model is not configured.
+    #[error("no model is configured under this name")]
+    NotConfigured,
+}
+
+impl ModelError {
+    /// Whether the same request may succeed later.
+    #[must_use]
+    pub fn is_transient(&self) -> bool {
+        match self {
+            Self::Unreachable | Self::Timeout(_) | Self::RateLimited { .. } => true,
+            Self::Status { status } => *status >= 500,
+            _ => false,
+        }
+    }
+}

@@ -1,0 +1,23 @@
+//! Placeholder
+pub mod audit; pub mod daily; pub mod meta; pub mod text;
+mod block; mod change; mod clock; mod conserve; mod error; mod frontmatter; mod graph; mod inline_field; mod layout; mod link; mod note; mod path; mod problem; mod resolve; mod settings; mod snapshot; mod spool; mod transaction; mod vault; mod version;
+pub use block::{Block, BlockKind, Heading};
+pub use change::{Change, ChangeSet, FileDiff, Writer};
+pub use clock::{Clock, FixedClock};
+pub use conserve::{Conservation, Violation};
+pub use error::{CommitError, Conflict, VaultError};
+pub use frontmatter::Frontmatter;
+pub use graph::{EdgeKey, EdgeRef, EdgeTarget, LinkGraph};
+pub use inline_field::InlineField;
+pub use layout::{Bucket, Layer, Layout};
+pub use link::{Link, LinkKind};
+pub use note::{DateSource, Document, Note, NoteDate, NoteText};
+pub use path::{NotePath, PathError};
+pub use problem::{Problem, ProblemKind};
+pub use resolve::Resolution;
+pub use settings::Settings;
+pub use snapshot::{Delta, Snapshot};
+pub use spool::{AccessHit, Spool};
+pub use transaction::Transaction;
+pub use vault::{Committed, OpenOptions, Stage, StageLock, Vault};
+pub use version::{Version, VersionError};

@@ -1,0 +1,43 @@
+//! Links as Obsidian reads them.
+
+use std::ops::Range;
+
+/// The written form of a link.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum LinkKind {
+    /// `[[target]]`
+    Wiki,
+    /// `![[target]]`
+    Embed,
+    /// `[text](target)`
+    Markdown,
+    /// `![text](target)`
+    MarkdownEmbed,
+    /// A quoted link in a frontmatter property.
+    Frontmatter,
+    /// A `file` node of a canvas.
+    Canvas,
+}
+
+/// A link as written; resolution is the snapshot's.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Link {
+    /// Its form.
+    pub kind: LinkKind,
+    /// The whole link in the source, brackets included.
+    pub span: Range<usize>,
+    /// The target's bytes in the source, without subpath and shown text.
+    pub target_span: Range<usize>,
+    /// The target, decoded, without subpath; empty for the source note itself.
+    pub target: String,
+    /// From `#` on, or empty.
+    pub subpath: String,
+    /// The shown text.
+    pub display: Option<String>,
+    /// The predicate of a typed edge: an inline field's key, or the frontmatter property's.
+    pub predicate: Option<String>,
+    /// The frontmatter key as Obsidian names it: `name` or `name.0`.
+    pub key: Option<String>,
+    /// 1-based line in the file.
+    pub line: u32,
+}

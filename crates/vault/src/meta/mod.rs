@@ -1,0 +1,207 @@
+//! The derived signals: typed contracts of `meta/*.json`, through which the stages meet.
+//!
+//! Every artefact has `version` and `computed_at` (UTC). A reader that meets another version
+//! ignores the file and says so; nothing here is ever a recall result.
+
+use std::collections::BTreeMap;
+
+use chrono::{DateTime, NaiveDate, Utc};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use crate::change::Change;
+use crate::layout::Layout;
+use crate::path::NotePath;
+use crate::problem::Problem;
+use crate::version::Version;
+
+/// A file of `meta/`.
+pub trait Artefact: Serialize + DeserializeOwned + schemars::JsonSchema {
+    /// File name below `meta/`.
+    const FILE: &'static str;
+    /// The version that this build reads and writes.
+    const VERSION: u32;
+
+    /// The change that stores it. Pretty-printed JSON with a final line end; equal values give
+    /// equal bytes.
+    fn to_change(&self, layout: &Layout) -> Change {
+        let _ = layout;
+        todo!()
+    }
+}
+
+/// What reading an artefact gave.
+#[derive(Debug, Clone)]
+pub struct Loaded<T> {
+    /// The artefact, when it could be read.
+    pub value: Option<T>,
+    /// Why it could not; `None` when it is merely missing.
+    pub problem: Option<Problem>,
+}
+
+macro_rules! artefact {
+    ($type:ty, $file:literal, $version:literal) => {
+        impl Artefact for $type {
+            const FILE: &'static str = $file;
+            const VERSION: u32 = $version;
+        }
+    };
+}
+
+/// `meta/communities.json`: thematic groups of digest notes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct Communities {
+    /// Format version.
+    pub version: u32,
+    /// When it was computed.
+    pub computed_at: DateTime<Utc>,
+    /// The seed of the run.
+    pub seed: u64,
+    /// Resolution parameter.
+    pub resolution: f64,
+    /// Modularity of the partition on the undirected link graph.
+    pub modularity: f64,
+    /// In order of size, then id.
+    pub communities: Vec<Community>,
+}
+artefact!(Communities, "communities.json", 1);
+
+/// One community.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct Community {
+    /// Stable between runs by maximum overlap of members.
+    pub id: u32,
+    /// For a person: its most distinctive terms.
+    pub label: String,
+    /// Distinctive terms, best first.
+    pub terms: Vec<String>,
+    /// The member with the most links inside.
+    pub hub: NotePath,
+    /// Jaccard overlap with the same id in the last run, 0..=1; 1 on the first run.
+    pub stability: f64,
+    /// In path order.
+    pub members: Vec<NotePath>,
+}
+
+/// `meta/recency.json`: how fresh each digest note is.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct Recency {
+    /// Format version.
+    pub version: u32,
+    /// When it was computed.
+    pub computed_at: DateTime<Utc>,
+    /// Per digest note.
+    pub notes: BTreeMap<NotePath, RecencyScore>,
+}
+artefact!(Recency, "recency.json", 1);
+
+/// The freshness of one note.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct RecencyScore {
+    /// 0..=1.
+    pub score: f64,
+    /// The last day that it was written, dated or hit.
+    pub last_active: NaiveDate,
+    /// Days with a hit among the last thirty.
+    pub hits_30: u32,
+}
+
+/// `meta/archived.json`: digest notes that sleep. Soft: the note itself is not touched.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct Archived {
+    /// Format version.
+    pub version: u32,
+    /// When it was computed.
+    pub computed_at: DateTime<Utc>,
+    /// Per archived note.
+    pub notes: BTreeMap<NotePath, ArchivedNote>,
+}
+artefact!(Archived, "archived.json", 1);
+
+/// Why and since when a note sleeps.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct ArchivedNote {
+    /// The day that it fell below the threshold.
+    pub since: NaiveDate,
+    /// Its recency then.
+    pub score: f64,
+}
+
+/// `meta/access_log.json`: on which days a note was used.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct AccessLog {
+    /// Format version.
+    pub version: u32,
+    /// When it was computed.
+    pub computed_at: DateTime<Utc>,
+    /// Per note: per day the strongest use.
+    pub notes: BTreeMap<NotePath, BTreeMap<NaiveDate, AccessKind>>,
+}
+artefact!(AccessLog, "access_log.json", 1);
+
+/// How a note was used, weakest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum AccessKind {
+    /// It was among the results.
+    Returned,
+    /// It was read or cited.
+    Read,
+}
+
+/// `meta/dreamed.json`: which material has been dreamed, at which version.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct DreamLedger {
+    /// Format version.
+    pub version: u32,
+    /// When it was last written.
+    pub computed_at: DateTime<Utc>,
+    /// Per material.
+    pub materials: BTreeMap<NotePath, Dreamed>,
+}
+artefact!(DreamLedger, "dreamed.json", 1);
+
+/// The state of one material.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct Dreamed {
+    /// The content that was dreamed.
+    pub content: Version,
+    /// When.
+    pub at: DateTime<Utc>,
+    /// Which abstractor: `extractive`, or the model's name.
+    pub by: String,
+    /// What came of it.
+    pub outcome: DreamOutcome,
+}
+
+/// What came of a material.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(tag = "state", rename_all = "lowercase")]
+pub enum DreamOutcome {
+    /// Dreamed: the digest notes that it went into, possibly none.
+    Done {
+        /// Subjects in path order.
+        subjects: Vec<NotePath>,
+        /// Units dropped by the evidence check.
+        dropped: u32,
+    },
+    /// Pending: failed, to be tried again at the next run.
+    Pending {
+        /// Why.
+        reason: String,
+        /// Failed tries so far.
+        tries: u32,
+    },
+}
+
+/// `meta/cooldowns.json`: notes that are not split again before a day.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct Cooldowns {
+    /// Format version.
+    pub version: u32,
+    /// When it was last written.
+    pub computed_at: DateTime<Utc>,
+    /// Until when.
+    pub notes: BTreeMap<NotePath, DateTime<Utc>>,
+}
+artefact!(Cooldowns, "cooldowns.json", 1);
