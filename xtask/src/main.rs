@@ -1,2 +1,49 @@
-//! cli
-fn main() {}
+//! Dormouse's own automation. What CI runs, you can run: `cargo xtask --help`.
+
+mod ci;
+mod tidy;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+
+/// Dormouse's own automation.
+#[derive(Debug, Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask", version, arg_required_else_help = true)]
+struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Everything that CI runs, in its order.
+    Ci(ci::CiArgs),
+    /// Checks the crates' arrows, module headers, file sizes and the capability table.
+    Tidy,
+}
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(code) => code,
+        Err(error) => {
+            anstream::eprintln!("error: {error:#}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn run() -> Result<ExitCode> {
+    match Args::parse().command {
+        Command::Ci(args) => ci::run(&args),
+        Command::Tidy => tidy::run(&root()),
+    }
+}
+
+/// The workspace's folder.
+fn root() -> PathBuf {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    here.parent().unwrap_or(here).to_path_buf()
+}

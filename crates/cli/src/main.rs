@@ -1,2 +1,47 @@
-//! cli
-fn main() {}
+//! `dormouse`: long-term memory for agents in an ordinary Obsidian vault.
+
+mod args;
+mod commands;
+mod discovery;
+mod failure;
+mod models;
+mod output;
+mod progress;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::args::Cli;
+use crate::failure::Failure;
+use crate::output::Output;
+
+fn main() -> ExitCode {
+    let wants_json = std::env::args_os().skip(1).take_while(|a| a != "--").any(|a| a == "--json");
+    let mut out = Output::stdout(wants_json);
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return out.usage(&error),
+    };
+    init_tracing(cli.verbose);
+    let result = commands::run(cli, &mut out).and_then(|code| out.finish().map(|()| code));
+    match result {
+        Ok(code) => ExitCode::from(code),
+        Err(error) => match error.downcast::<std::io::Error>() {
+            Ok(io) if io.kind() == std::io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+            Ok(io) => out.failure(&Failure::from_error(&io.into())),
+            Err(error) => out.failure(&Failure::from_error(&error)),
+        },
+    }
+}
+
+/// Logs go to stderr: warnings by default, more with `-v`, or what `DORMOUSE_LOG` says.
+fn init_tracing(verbose: u8) {
+    let default = match verbose {
+        0 => "off",
+        1 => "dormouse=info,dormouse_vault=info,dormouse_dream=info,dormouse_consolidate=info,dormouse_recall=info",
+        _ => "debug,tantivy=warn",
+    };
+    let filter = tracing_subscriber::EnvFilter::try_from_env("DORMOUSE_LOG").unwrap_or_else(|_| default.into());
+    let _ = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_ansi(false).try_init();
+}

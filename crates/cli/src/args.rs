@@ -1,0 +1,246 @@
+//! The command line: every command with an example in its `--help`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// Long-term memory for agents in an ordinary Obsidian vault.
+#[derive(Debug, Parser)]
+#[command(
+    name = "dormouse",
+    version,
+    arg_required_else_help = true,
+    after_help = "Exit codes: 0 done · 1 failed · 2 wrong usage · 3 not found · 4 conflict · 5 locked by another process · 6 read-only · 7 refused by a rule\n\
+                  Example: dormouse --vault ~/Notes search \"why did we drop the cache\""
+)]
+pub(crate) struct Cli {
+    /// The vault. Default: the nearest parent folder with `dormouse.toml` or `.obsidian`.
+    #[arg(long, global = true, env = "DORMOUSE_VAULT", value_name = "DIR")]
+    pub(crate) vault: Option<PathBuf>,
+    /// Print one JSON value, success or failure.
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    /// Log to stderr; twice for more. `DORMOUSE_LOG` takes a filter.
+    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
+    pub(crate) verbose: u8,
+    /// No progress bars.
+    #[arg(long, global = true)]
+    pub(crate) no_progress: bool,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Make a folder a vault: the layers' folders and a commented dormouse.toml. Touches no note.
+    #[command(after_help = "Example: dormouse init ~/Notes")]
+    Init(InitArgs),
+    /// The health of the memory: layers, pending material, signals, problems.
+    #[command(after_help = "Example: dormouse status --json")]
+    Status,
+    /// Find what was written about something, ranked and explained.
+    #[command(after_help = "Example: dormouse search \"in:digest tag:search why not RRF\" --explain\n\
+        Words, \"exact phrases\", -not, in:LAYER, bucket:NAME, tag:NAME, date:2026-11..; anything else is text.")]
+    Search(SearchArgs),
+    /// List notes by their state: layer, bucket, tag, date, links, archived, pending.
+    #[command(after_help = "Example: dormouse list --in digest --bucket procedure --since 2026-11-01")]
+    List(ListArgs),
+    /// Walk the links from a note.
+    #[command(after_help = "Example: dormouse traverse digest/wiki/ranking --depth 2 --direction both")]
+    Traverse(TraverseArgs),
+    /// Print a note with its version token.
+    #[command(after_help = "Example: dormouse read digest/wiki/ranking")]
+    Read(ReadArgs),
+    /// Write down something that happened, as a daily event.
+    #[command(after_help = "Example: dormouse remember \"Reindexing takes 4 s on 10k notes\" --title \"Index timing\"\n\
+        Without TEXT it reads standard input; paragraphs become blocks.")]
+    Remember(RememberArgs),
+    /// Abstract new experience into linked digest notes.
+    #[command(after_help = "Example: dormouse dream --dry-run\n\
+        Without a configured model the offline extractive abstractor is used, and each audit line says so.")]
+    Dream(DreamArgs),
+    /// Organise the digests: communities, recency, archive, duplicates, split, health.
+    #[command(after_help = "Example: dormouse consolidate --task communities --task time")]
+    Consolidate(ConsolidateArgs),
+    /// Pack what is known about a question into a cited Markdown block for a model.
+    #[command(after_help = "Example: dormouse context \"how do we release\" --budget 1500")]
+    Context(ContextArgs),
+    /// Print a completion script.
+    #[command(after_help = "Example: dormouse completions bash > ~/.local/share/bash-completion/completions/dormouse")]
+    Completions {
+        /// For which shell.
+        shell: clap_complete::Shell,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct InitArgs {
+    /// The folder; made if absent. Default: the vault in force, else this folder.
+    pub(crate) dir: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SearchArgs {
+    /// What to look for; any text is legal.
+    #[arg(required = true, num_args = 1.., allow_hyphen_values = true)]
+    pub(crate) query: Vec<String>,
+    /// How many notes.
+    #[arg(short = 'n', long, default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub(crate) limit: u32,
+    /// Show how each score was made.
+    #[arg(long)]
+    pub(crate) explain: bool,
+    /// Archived notes too.
+    #[arg(long)]
+    pub(crate) archived: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ContextArgs {
+    /// The question.
+    #[arg(required = true, num_args = 1.., allow_hyphen_values = true)]
+    pub(crate) query: Vec<String>,
+    /// Size of the block in (estimated) tokens.
+    #[arg(long, default_value_t = 2_000, value_parser = clap::value_parser!(u32).range(50..=1_000_000))]
+    pub(crate) budget: u32,
+}
+
+/// A layer, as named on the command line.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum LayerArg {
+    Daily,
+    Resource,
+    Digest,
+    Other,
+}
+
+/// A bucket, as named on the command line.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum BucketArg {
+    Procedure,
+    Personal,
+    Wiki,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ListArgs {
+    /// Only this layer.
+    #[arg(long = "in", value_name = "LAYER")]
+    pub(crate) layer: Option<LayerArg>,
+    /// Only this bucket.
+    #[arg(long)]
+    pub(crate) bucket: Option<BucketArg>,
+    /// Only notes with this tag, or one below it.
+    #[arg(long)]
+    pub(crate) tag: Option<String>,
+    /// Only notes of this day (2026-11-30) or later.
+    #[arg(long, value_name = "DAY")]
+    pub(crate) since: Option<chrono::NaiveDate>,
+    /// Only notes of this day or earlier.
+    #[arg(long, value_name = "DAY")]
+    pub(crate) until: Option<chrono::NaiveDate>,
+    /// Only notes with this frontmatter property, as KEY or KEY=VALUE.
+    #[arg(long = "where", value_name = "KEY[=VALUE]")]
+    pub(crate) property: Vec<String>,
+    /// Only notes that link to this note.
+    #[arg(long, value_name = "NOTE")]
+    pub(crate) links_to: Option<String>,
+    /// Only notes that this note links to.
+    #[arg(long, value_name = "NOTE")]
+    pub(crate) linked_from: Option<String>,
+    /// Only archived notes.
+    #[arg(long)]
+    pub(crate) archived: bool,
+    /// Only material that was not dreamed yet.
+    #[arg(long)]
+    pub(crate) pending: bool,
+    /// How many notes at the most.
+    #[arg(short = 'n', long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub(crate) limit: u32,
+}
+
+/// Which way to walk.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum DirectionArg {
+    Out,
+    In,
+    Both,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TraverseArgs {
+    /// Where to start: a path, or a name as in a wikilink.
+    pub(crate) from: String,
+    /// Along links out of the note, into it, or both.
+    #[arg(long, value_enum, default_value_t = DirectionArg::Out)]
+    pub(crate) direction: DirectionArg,
+    /// How many steps.
+    #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=16))]
+    pub(crate) depth: u32,
+    /// Only along edges with this predicate, as `derived_from`.
+    #[arg(long)]
+    pub(crate) predicate: Option<String>,
+    /// How many notes at the most.
+    #[arg(short = 'n', long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub(crate) limit: u32,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReadArgs {
+    /// A path, or a name as in a wikilink.
+    pub(crate) note: String,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RememberArgs {
+    /// What happened. Default: standard input.
+    pub(crate) text: Option<String>,
+    /// The event's name. Default: its first sentence.
+    #[arg(long)]
+    pub(crate) title: Option<String>,
+    /// Show the change without making it.
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DreamArgs {
+    /// Only material of this day or later.
+    #[arg(long, value_name = "DAY", conflicts_with = "note")]
+    pub(crate) since: Option<chrono::NaiveDate>,
+    /// Only this material; may be repeated.
+    #[arg(long, value_name = "NOTE")]
+    pub(crate) note: Vec<String>,
+    /// At most so many materials.
+    #[arg(long)]
+    pub(crate) limit: Option<usize>,
+    /// A model from the user's configuration, or ADAPTER:NAME@BASE_URL. Default: offline, no model.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) model: Option<String>,
+    /// Show the changes without making them.
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+}
+
+/// A task of consolidate, as named on the command line.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum TaskArg {
+    Split,
+    Communities,
+    Time,
+    Duplicates,
+    Health,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ConsolidateArgs {
+    /// Only this task; may be repeated. Default: all.
+    #[arg(long = "task", value_enum)]
+    pub(crate) tasks: Vec<TaskArg>,
+    /// Only what the schedule says is due.
+    #[arg(long, conflicts_with = "tasks")]
+    pub(crate) due: bool,
+    /// Seed of the community search.
+    #[arg(long, default_value_t = 42)]
+    pub(crate) seed: u64,
+}

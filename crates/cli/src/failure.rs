@@ -1,0 +1,93 @@
+//! Failures as a program and a person read them: a stable code, a message, what to do next.
+
+use dormouse_vault::{CommitError, VaultError};
+use serde::Serialize;
+
+/// A failed command. With `--json` it is printed as `{"error": {code, message, hint}}`.
+#[derive(Debug, Serialize)]
+pub(crate) struct Failure {
+    /// Stable, for programs.
+    pub(crate) code: &'static str,
+    /// For a person.
+    pub(crate) message: String,
+    /// What to do next.
+    pub(crate) hint: Option<String>,
+}
+
+/// A failure that a command states itself.
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
+pub(crate) struct Refusal {
+    /// The stable code.
+    pub(crate) code: &'static str,
+    /// For a person.
+    pub(crate) message: String,
+    /// What to do next.
+    pub(crate) hint: String,
+}
+
+/// A refusal as an error.
+pub(crate) fn refuse(code: &'static str, message: impl Into<String>, hint: impl Into<String>) -> anyhow::Error {
+    Refusal { code, message: message.into(), hint: hint.into() }.into()
+}
+
+impl Failure {
+    /// A mistake in the command line.
+    pub(crate) fn usage(message: String) -> Self {
+        Self { code: "usage", message, hint: Some("`dormouse --help` lists the commands".to_owned()) }
+    }
+
+    /// The failure that `error` stands for, found anywhere in its chain.
+    pub(crate) fn from_error(error: &anyhow::Error) -> Self {
+        let message = format!("{error:#}");
+        for cause in error.chain() {
+            if let Some(refusal) = cause.downcast_ref::<Refusal>() {
+                return Self { code: refusal.code, message, hint: Some(refusal.hint.clone()) };
+            }
+            let found = match (cause.downcast_ref::<VaultError>(), cause.downcast_ref::<CommitError>()) {
+                (Some(VaultError::Commit(commit)), _) | (_, Some(commit)) => Some(of_commit(commit)),
+                (Some(error), _) => Some(of_vault(error)),
+                _ => None,
+            };
+            if let Some((code, hint)) = found {
+                return Self { code, message, hint: hint.map(str::to_owned) };
+            }
+        }
+        Self { code: "failed", message, hint: None }
+    }
+
+    /// 1 failed, 2 usage, 3 not found, 4 conflict, 5 locked, 6 read-only, 7 refused by a rule.
+    pub(crate) fn exit_code(&self) -> u8 {
+        match self.code {
+            "usage" | "bad-path" => 2,
+            "not-found" | "no-vault" => 3,
+            "conflict" => 4,
+            "locked" => 5,
+            "read-only" => 6,
+            "denied" | "conservation" | "malformed-frontmatter" | "not-utf8" => 7,
+            _ => 1,
+        }
+    }
+}
+
+fn of_vault(error: &VaultError) -> (&'static str, Option<&'static str>) {
+    match error {
+        VaultError::NotAFolder { .. } => ("no-vault", Some("name an existing folder with --vault, or run `dormouse init DIR`")),
+        VaultError::Path { .. } => ("bad-path", Some("name a note by its path inside the vault, as `digest/wiki/x.md`")),
+        VaultError::NotFound { .. } => ("not-found", Some("`dormouse list` shows what there is, `dormouse search WORDS` finds it")),
+        _ => ("io", Some("check that the folder can be read, and try again")),
+    }
+}
+
+fn of_commit(error: &CommitError) -> (&'static str, Option<&'static str>) {
+    match error {
+        CommitError::Conflict(_) => ("conflict", Some("read the note again and repeat the change on its current version")),
+        CommitError::Denied { .. } => ("denied", Some("ARCHITECTURE.md, “Who may write what”, says which command writes there")),
+        CommitError::Conservation(_) => ("conservation", Some("nothing was written; keep the links and blocks that are named")),
+        CommitError::MalformedFrontmatter { .. } => ("malformed-frontmatter", Some("mend the YAML by hand first")),
+        CommitError::NotUtf8 { .. } => ("not-utf8", Some("save the file as UTF-8 first")),
+        CommitError::Locked { .. } => ("locked", Some("wait for the other process, or end it")),
+        CommitError::ReadOnly { .. } => ("read-only", Some("reading works; to write, open the vault where it may be written")),
+        _ => ("io", Some("check the disk's space and permissions, and try again")),
+    }
+}
