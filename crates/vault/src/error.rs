@@ -46,6 +46,13 @@ pub enum VaultError {
     Commit(#[from] CommitError),
 }
 
+impl VaultError {
+    /// An error of the disk, with the file or folder that it is about.
+    pub(crate) fn io(path: impl Into<PathBuf>, source: io::Error) -> Self {
+        Self::Io { path: path.into(), source }
+    }
+}
+
 /// Why a change set was not applied. In every case the vault is as it was.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]

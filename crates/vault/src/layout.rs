@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::path::NotePath;
+use crate::path::{NotePath, PathError};
 
 /// The three kinds of abstraction, one folder each below the digest layer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, schemars::JsonSchema)]
@@ -76,7 +76,8 @@ impl std::fmt::Display for Layer {
     }
 }
 
-/// The layers' folders, vault-relative. Settings: `[layout]` in `dormouse.toml`.
+/// The layers' folders, vault-relative. Settings: `[layout]` in `dormouse.toml`. A folder may have
+/// several segments and may lie in another layer's; the deepest one decides.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Layout {
@@ -105,22 +106,47 @@ impl Default for Layout {
 }
 
 impl Layout {
-    /// The layer that `path` lies in.
+    /// The layer that `path` lies in: that of the deepest layer folder above it.
     #[must_use]
     pub fn layer(&self, path: &NotePath) -> Layer {
-        if path.is_in(&self.digest) {
-            Layer::Digest
-        } else if path.is_in(&self.daily) {
-            Layer::Daily
-        } else if path.is_in(&self.resource) {
-            Layer::Resource
-        } else if path.is_in(&self.meta) {
-            Layer::Meta
-        } else if path.is_in(&self.audit) {
-            Layer::Audit
-        } else {
-            Layer::Other
+        let above = self.folders().into_iter().filter(|(_, folder)| path.is_in(folder));
+        above.max_by_key(|(_, folder)| folder.len()).map_or(Layer::Other, |(layer, _)| layer)
+    }
+
+    fn folders(&self) -> [(Layer, &str); 5] {
+        [
+            (Layer::Daily, &self.daily),
+            (Layer::Resource, &self.resource),
+            (Layer::Digest, &self.digest),
+            (Layer::Meta, &self.meta),
+            (Layer::Audit, &self.audit),
+        ]
+    }
+
+    /// The layout with each folder in the form that paths are compared in, or what is wrong with
+    /// it: a folder that is no path inside the vault, that is hidden, or that two layers share.
+    pub(crate) fn checked(self) -> Result<Self, LayoutError> {
+        let fold = |layer: Layer, folder: &str| match NotePath::new(folder.trim_end_matches('/')) {
+            Ok(path) if path.as_str().split('/').any(|segment| segment.starts_with('.')) => Err(LayoutError::Hidden(layer)),
+            Ok(path) => Ok(path.as_str().to_owned()),
+            Err(source) => Err(LayoutError::Path { layer, source }),
+        };
+        let layout = Self {
+            daily: fold(Layer::Daily, &self.daily)?,
+            resource: fold(Layer::Resource, &self.resource)?,
+            digest: fold(Layer::Digest, &self.digest)?,
+            meta: fold(Layer::Meta, &self.meta)?,
+            audit: fold(Layer::Audit, &self.audit)?,
+        };
+        let mut seen: Vec<(Layer, String)> = Vec::new();
+        for (layer, folder) in layout.folders() {
+            let folded = folder.to_lowercase();
+            if let Some((other, _)) = seen.iter().find(|(_, have)| *have == folded) {
+                return Err(LayoutError::Shared(*other, layer));
+            }
+            seen.push((layer, folded));
         }
+        Ok(layout)
     }
 
     /// The bucket of a digest path; `None` outside the three bucket folders.
@@ -136,4 +162,23 @@ impl Layout {
     pub fn bucket_folder(&self, bucket: Bucket) -> String {
         format!("{}/{bucket}", self.digest)
     }
+}
+
+/// Why a layout can't be used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum LayoutError {
+    /// A folder that is no path.
+    #[error("{layer}: {source}")]
+    Path {
+        /// Whose folder.
+        layer: Layer,
+        /// Which rule it breaks.
+        source: PathError,
+    },
+    /// A folder that is never read.
+    #[error("{0}: a name that starts with a dot is never read")]
+    Hidden(Layer),
+    /// One folder for two layers.
+    #[error("{0} and {1} have the same folder")]
+    Shared(Layer, Layer),
 }

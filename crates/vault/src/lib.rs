@@ -1,6 +1,72 @@
-//! Placeholder
-pub mod audit; pub mod daily; pub mod meta; pub mod text;
-mod block; mod change; mod clock; mod conserve; mod error; mod frontmatter; mod graph; mod inline_field; mod layout; mod link; mod note; mod path; mod problem; mod resolve; mod settings; mod snapshot; mod spool; mod transaction; mod vault; mod version;
+//! An Obsidian vault as a library: link rules, lossless notes, a link graph and one safe door for
+//! writing.
+//!
+//! [`Vault::open`] looks at a folder of Markdown files and gives an immutable [`Snapshot`]: notes
+//! with every part that has a meaning ([`Document`]), the [`LinkGraph`], unresolved links, tags,
+//! and the [`Problem`]s of files that a person should mend. A malformed note is never an error.
+//! [`Vault::refresh`] takes in what changed on disk, at the cost of the change; readers that hold
+//! an older snapshot are not disturbed.
+//!
+//! All writing goes through one door. A stage plans a [`ChangeSet`], data that can be shown as a
+//! diff; [`Vault::commit`] checks who writes, that nothing changed since it was read, and that no
+//! link or block is lost, and then applies all of it or nothing.
+//!
+//! ```
+//! use dormouse_vault::{NotePath, Vault};
+//!
+//! let folder = dormouse_fixtures::temp_vault(
+//!     "=== daily/2026-11-30.md\nSlept on [[Winter stores|the stores]].\n=== Winter stores.md\nNuts, see [[Map]].\n",
+//! );
+//! let vault = Vault::open(folder.path())?;
+//! let snapshot = vault.snapshot();
+//! let stores = snapshot.find("winter stores").map(|note| note.path.clone());
+//! assert_eq!(stores, NotePath::new("Winter stores.md").ok());
+//! assert_eq!(snapshot.graph().edge_count(), 1);
+//! assert!(snapshot.unresolved().contains_key("map"));
+//!
+//! folder.write("Map.md", "# Map\n");
+//! let delta = vault.refresh()?;
+//! assert_eq!(delta.added, [NotePath::new("Map.md")?]);
+//! assert!(vault.snapshot().unresolved().is_empty());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+// What a note is.
+mod block;
+mod frontmatter;
+mod inline_field;
+mod link;
+mod note;
+mod path;
+mod problem;
+mod version;
+
+// What a vault is.
+mod graph;
+mod layout;
+mod reading;
+mod resolve;
+mod settings;
+mod snapshot;
+mod standin;
+mod take_in;
+mod vault;
+mod walk;
+
+// How it is written.
+mod change;
+mod clock;
+mod conserve;
+mod error;
+mod spool;
+mod transaction;
+
+// What is written beside the notes, and measures of text that the stages share.
+pub mod audit;
+pub mod daily;
+pub mod meta;
+pub mod text;
+
 pub use block::{Block, BlockKind, Heading};
 pub use change::{Change, ChangeSet, FileDiff, Writer};
 pub use clock::{Clock, FixedClock};
@@ -17,7 +83,7 @@ pub use problem::{Problem, ProblemKind};
 pub use resolve::Resolution;
 pub use settings::Settings;
 pub use snapshot::{Delta, Snapshot};
-pub use spool::{AccessHit, Spool};
+pub use spool::{AccessHit, Spool, Spooled};
 pub use transaction::Transaction;
 pub use vault::{Committed, OpenOptions, Stage, StageLock, Vault};
 pub use version::{Version, VersionError};

@@ -1,24 +1,42 @@
 //! The snapshot: an immutable view of the whole vault at one moment.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, OnceLock};
 
-use crate::graph::{EdgeKey, LinkGraph};
-use crate::layout::Layout;
+
+use crate::graph::{EdgeKey, EdgeTarget, LinkGraph};
+use crate::layout::{Layer, Layout};
 use crate::link::Link;
 use crate::note::{Document, Note};
 use crate::path::NotePath;
-use crate::problem::Problem;
+use crate::problem::{Problem, ProblemKind};
 use crate::resolve::Resolution;
+use crate::standin::FileIndex;
+use crate::walk::PathProblems;
 
-/// Notes, files, link graph, tags and problems of a vault at one moment. Cheap to clone through its
-/// `Arc`; a change makes a new one.
+/// Notes, files, link graph, tags and problems of a vault at one moment. Cheap to clone; a change
+/// makes a new one that shares what did not change.
 #[derive(Debug, Clone)]
 pub struct Snapshot {
-    _todo: (),
+    revision: u64,
+    layout: Arc<Layout>,
+    pub(crate) notes: Arc<BTreeMap<NotePath, Arc<Note>>>,
+    /// Files that are no notes, with their size.
+    pub(crate) files: Arc<BTreeMap<NotePath, u64>>,
+    pub(crate) index: Arc<FileIndex>,
+    pub(crate) graph: Arc<LinkGraph>,
+    pub(crate) unresolved: Arc<BTreeMap<String, BTreeSet<NotePath>>>,
+    /// What the walk could not list.
+    pub(crate) walk_problems: Arc<PathProblems>,
+    /// Why a Markdown file is no note.
+    pub(crate) troubles: Arc<BTreeMap<NotePath, Problem>>,
+    /// Files of a plan that exist, or don't, in place of what is on disk.
+    planned: BTreeMap<NotePath, bool>,
+    fingerprint: OnceLock<[u8; 32]>,
 }
 
-/// What differs between two snapshots.
+/// What differs between two snapshots. A note counts as changed when its bytes did; any other file,
+/// which is not read, when its size or modification time did.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Delta {
     /// New notes and files, in order.
@@ -38,59 +56,138 @@ impl Delta {
 }
 
 impl Snapshot {
+    /// The snapshot of an empty vault.
+    pub(crate) fn empty(layout: Layout) -> Self {
+        Self {
+            revision: 0,
+            layout: Arc::new(layout),
+            notes: Arc::default(),
+            files: Arc::default(),
+            index: Arc::default(),
+            graph: Arc::default(),
+            unresolved: Arc::default(),
+            walk_problems: Arc::default(),
+            troubles: Arc::default(),
+            planned: BTreeMap::new(),
+            fingerprint: OnceLock::new(),
+        }
+    }
+
+    /// A copy that may be changed into the next snapshot.
+    pub(crate) fn successor(&self) -> Self {
+        Self { revision: self.revision + 1, fingerprint: OnceLock::new(), ..self.clone() }
+    }
+
+    /// Whether anything but the revision is another than in the snapshot that this one succeeds.
+    pub(crate) fn differs_from(&self, old: &Self) -> bool {
+        !(Arc::ptr_eq(&self.notes, &old.notes)
+            && Arc::ptr_eq(&self.files, &old.files)
+            && Arc::ptr_eq(&self.walk_problems, &old.walk_problems)
+            && Arc::ptr_eq(&self.troubles, &old.troubles))
+    }
+
+    /// The same notes, but the files `added` exist and those `removed` don't: for resolving the
+    /// links of a plan. Costs a copy of the name index.
+    pub(crate) fn overlaid(&self, added: &[NotePath], removed: &[NotePath]) -> Self {
+        let mut next = self.clone();
+        for path in removed {
+            if let Some(have) = next.spelled(path) {
+                Arc::make_mut(&mut next.index).remove(&have);
+            }
+            next.planned.insert(path.clone(), false);
+        }
+        for path in added {
+            if !next.exists(path) {
+                Arc::make_mut(&mut next.index).insert(path.clone());
+            }
+            next.planned.insert(path.clone(), true);
+        }
+        next
+    }
+
+    /// The path of an existing file as it is spelled on disk. O(log n).
+    pub(crate) fn spelled(&self, path: &NotePath) -> Option<NotePath> {
+        let note = self.notes.get_key_value(path).map(|(have, _)| have);
+        note.or_else(|| self.files.get_key_value(path).map(|(have, _)| have)).cloned()
+    }
+
     /// All Markdown notes outside `meta/` and `audit/`, in path order; conflict copies included.
     pub fn notes(&self) -> impl Iterator<Item = &Arc<Note>> {
-        std::iter::empty()
+        self.notes.values()
     }
 
-    /// One note.
+    /// One note. O(log n).
     #[must_use]
     pub fn note(&self, path: &NotePath) -> Option<&Arc<Note>> {
-        let _ = path;
-        todo!()
+        self.notes.get(path)
     }
 
-    /// All files that are not notes (attachments, canvases, resources of other kinds), in order.
+    /// All files that are not notes (attachments, canvases, resources of other kinds, everything in
+    /// `audit/` and `meta/`), in order.
     pub fn files(&self) -> impl Iterator<Item = &NotePath> {
-        std::iter::empty()
+        self.files.keys()
     }
 
     /// Whether a file of this path exists (a note or any other, `audit/` and `meta/` included).
+    /// O(log n).
     #[must_use]
     pub fn exists(&self, path: &NotePath) -> bool {
-        let _ = path;
-        todo!()
+        match self.planned.get(path) {
+            Some(planned) => *planned,
+            None => self.notes.contains_key(path) || self.files.contains_key(path),
+        }
     }
 
     /// The file that `target` (decoded, without subpath) means in `source`.
     #[must_use]
     pub fn resolve(&self, source: &NotePath, target: &str) -> Resolution {
-        let _ = (source, target);
-        todo!()
+        self.index.resolve(source, target)
     }
 
     /// The note that a person names: a full path, a path without `.md`, or a wikilink target seen
-    /// from the vault's root, with or without brackets.
+    /// from the vault's root, with or without brackets. An anchor or shown text is passed over.
+    /// Titles and aliases name nothing, as in links.
     #[must_use]
     pub fn find(&self, name: &str) -> Option<&Arc<Note>> {
-        let _ = name;
-        todo!()
+        let name = name.trim();
+        let by_path = |name: &str| NotePath::new(name).ok().and_then(|path| self.notes.get(&path));
+        if let Some(note) = by_path(name).or_else(|| by_path(&format!("{name}.md"))) {
+            return Some(note);
+        }
+        let name = name.strip_prefix('!').unwrap_or(name);
+        let inner = name.strip_prefix("[[").and_then(|rest| rest.strip_suffix("]]")).unwrap_or(name);
+        let target = inner.split(['|', '#']).next().unwrap_or(inner).trim();
+        if target.is_empty() {
+            return None;
+        }
+        let root = NotePath::new("-").ok()?;
+        self.notes.get(self.resolve(&root, target).path()?)
     }
 
     /// Which heading or block a link's subpath means in `target`: its 1-based line, or `None` when
     /// the anchor is broken.
     #[must_use]
     pub fn anchor_line(&self, target: &NotePath, subpath: &str) -> Option<u32> {
-        let _ = (target, subpath);
-        todo!()
+        crate::standin::anchor_line(&self.notes.get(target)?.doc, subpath)
     }
 
     /// The edges of a document as if it stood at `source`: ordered, each key once. Works for text
-    /// that is not in the snapshot yet.
+    /// that is not in the snapshot yet. A page in `audit/` or `meta/` has none.
     #[must_use]
     pub fn edges_of(&self, source: &NotePath, doc: &Document) -> Vec<EdgeKey> {
-        let _ = (source, doc);
-        todo!()
+        if matches!(self.layout.layer(source), Layer::Audit | Layer::Meta) {
+            return Vec::new();
+        }
+        let edge = |link: &Link| {
+            let target = match self.resolve(source, &link.target) {
+                Resolution::File { path, .. } => EdgeTarget::File(path),
+                Resolution::Unresolved(key) => EdgeTarget::Unresolved(key),
+                Resolution::External => return None,
+            };
+            Some(EdgeKey { target, predicate: link.predicate.as_deref().map(str::to_lowercase) })
+        };
+        let edges: BTreeSet<EdgeKey> = doc.links.iter().filter_map(edge).collect();
+        edges.into_iter().collect()
     }
 
     /// The resolved links with their positions, in document order.
@@ -102,42 +199,102 @@ impl Snapshot {
     /// The link graph.
     #[must_use]
     pub fn graph(&self) -> &LinkGraph {
-        todo!()
+        &self.graph
     }
 
-    /// Unresolved targets with the notes that name them.
+    /// Unresolved targets with the notes that name them, both in order. Linear in their number.
     #[must_use]
     pub fn unresolved(&self) -> BTreeMap<String, Vec<NotePath>> {
-        todo!()
+        self.unresolved.iter().map(|(target, sources)| (target.clone(), sources.iter().cloned().collect())).collect()
     }
 
-    /// Tags (lower-case) with the number of notes that have them.
+    /// Tags (lower-case) with the number of notes that have them. Linear in the number of notes.
     #[must_use]
     pub fn tags(&self) -> BTreeMap<String, usize> {
-        todo!()
+        let mut counts = BTreeMap::new();
+        for note in self.notes() {
+            let tags: BTreeSet<String> = note.doc.tags.iter().map(|tag| tag.to_lowercase()).collect();
+            for tag in tags {
+                *counts.entry(tag).or_default() += 1;
+            }
+        }
+        counts
     }
 
-    /// Problems of the scan and of every note, in path order.
+    /// Problems of the scan and of every note, in path order. Linear in the number of files.
     #[must_use]
     pub fn problems(&self) -> Vec<(String, Problem)> {
-        todo!()
+        let mut out: BTreeMap<String, Vec<Problem>> = (*self.walk_problems).clone();
+        for (path, problem) in self.troubles.iter() {
+            out.entry(path.to_string()).or_default().push(problem.clone());
+        }
+        for (path, problem) in self.collisions() {
+            out.entry(path.to_string()).or_default().push(problem);
+        }
+        for note in self.notes() {
+            let mut problems = note.doc.problems.clone();
+            if let Some(original) = &note.conflict_of {
+                let message = format!("a conflict copy of [[{}]]; merge what is worth keeping and delete it", original.link_target());
+                problems.push(Problem { kind: ProblemKind::ConflictCopy, line: None, message });
+            }
+            if !problems.is_empty() {
+                out.entry(note.path.to_string()).or_default().extend(problems);
+            }
+        }
+        out.into_iter().flat_map(|(path, problems)| problems.into_iter().map(move |problem| (path.clone(), problem))).collect()
+    }
+
+    /// Files whose path differs from another's by case alone: all are kept, but not every disk can
+    /// hold them side by side.
+    fn collisions(&self) -> Vec<(&NotePath, Problem)> {
+        let mut folded: BTreeMap<String, Vec<&NotePath>> = BTreeMap::new();
+        for path in self.notes.keys().chain(self.files.keys()) {
+            folded.entry(path.as_str().to_lowercase()).or_default().push(path);
+        }
+        let problem = |path: &NotePath, twin: &NotePath| Problem {
+            kind: ProblemKind::NameCollision,
+            line: None,
+            message: format!("{path} and {twin} differ by case alone; rename one"),
+        };
+        let mut out = Vec::new();
+        for paths in folded.into_values() {
+            for path in &paths {
+                if let Some(twin) = paths.iter().find(|twin| twin != &path) {
+                    out.push((*path, problem(path, twin)));
+                }
+            }
+        }
+        out
     }
 
     /// The layers' folders.
     #[must_use]
     pub fn layout(&self) -> &Layout {
-        todo!()
+        &self.layout
     }
 
     /// Grows with every change within one process.
     #[must_use]
     pub fn revision(&self) -> u64 {
-        todo!()
+        self.revision
     }
 
-    /// A hash over all paths and versions: equal for equal vaults, in every process.
+    /// A hash over the paths and versions of all notes and the paths and sizes of all other files,
+    /// `meta/` and `audit/` left out, since what is derived must not make itself stale: equal for
+    /// equal vaults, in every process. Linear at the first call, then kept.
     #[must_use]
     pub fn fingerprint(&self) -> [u8; 32] {
-        todo!()
+        *self.fingerprint.get_or_init(|| {
+            let mut hasher = blake3::Hasher::new();
+            for note in self.notes() {
+                hasher.update(note.path.as_str().as_bytes()).update(&[0]).update(note.version.as_bytes());
+            }
+            for (path, size) in self.files.iter() {
+                if !matches!(self.layout.layer(path), Layer::Meta | Layer::Audit) {
+                    hasher.update(path.as_str().as_bytes()).update(&[1]).update(&size.to_le_bytes());
+                }
+            }
+            *hasher.finalize().as_bytes()
+        })
     }
 }

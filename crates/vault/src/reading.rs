@@ -1,0 +1,94 @@
+//! Reading: one file of the vault becomes a note, or a file that is only known to exist.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::layout::{Layer, Layout};
+use crate::note::{Document, Note};
+use crate::path::NotePath;
+use crate::problem::{Problem, ProblemKind};
+use crate::version::Version;
+use crate::walk::Stamp;
+
+/// The largest file that is read as a note: 16 MiB.
+const MAX_NOTE_BYTES: u64 = 16 << 20;
+
+/// What a path turned out to be.
+#[derive(Debug)]
+pub(crate) enum Found {
+    /// A note.
+    Note(Arc<Note>),
+    /// Any other file, or a Markdown file that can't be read as a note.
+    File {
+        /// Bytes.
+        size: u64,
+        /// Why it is no note, if it should be one.
+        problem: Option<Problem>,
+    },
+    /// Nothing.
+    Gone,
+}
+
+/// Whether a path is a note's: Markdown, and neither derived nor a report.
+pub(crate) fn is_note(path: &NotePath, layout: &Layout) -> bool {
+    path.is_markdown() && !matches!(layout.layer(path), Layer::Meta | Layer::Audit)
+}
+
+/// Reads the file at `path`, which the walk saw as `stamp`. The parse of `before` is kept when the
+/// bytes are still the same. Linear in the file's size.
+pub(crate) fn read(root: &Path, path: &NotePath, stamp: Stamp, layout: &Layout, before: Option<&Arc<Note>>) -> Found {
+    let no_note = |kind, message: String| Found::File { size: stamp.size, problem: Some(Problem { kind, line: None, message }) };
+    if !is_note(path, layout) {
+        return Found::File { size: stamp.size, problem: None };
+    }
+    match read_bounded(&root.join(path.as_disk())) {
+        Ok(Some(bytes)) => Found::Note(Arc::new(to_note(path, stamp, &bytes, layout, before))),
+        Ok(None) => no_note(ProblemKind::TooLarge, "larger than 16 MiB; it is not read as a note".to_owned()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Found::Gone,
+        Err(error) => no_note(ProblemKind::Unreadable, format!("can't be read: {error}")),
+    }
+}
+
+/// The bytes of a file, or `None` when it is larger than a note may be.
+fn read_bounded(file: &Path) -> io::Result<Option<Vec<u8>>> {
+    let mut bytes = Vec::new();
+    File::open(file)?.take(MAX_NOTE_BYTES + 1).read_to_end(&mut bytes)?;
+    Ok((bytes.len() as u64 <= MAX_NOTE_BYTES).then_some(bytes))
+}
+
+fn to_note(path: &NotePath, stamp: Stamp, bytes: &[u8], layout: &Layout, before: Option<&Arc<Note>>) -> Note {
+    let version = Version::of(bytes);
+    let (doc, utf8) = match before.filter(|note| note.version == version) {
+        Some(note) => (note.doc.clone(), note.utf8),
+        None => parse(bytes),
+    };
+    let heading = || doc.headings.iter().find(|heading| heading.level == 1).map(|heading| heading.text.as_str());
+    let name = doc.frontmatter.text("name").or_else(heading).filter(|name| !name.is_empty()).unwrap_or_else(|| path.stem());
+    Note {
+        layer: layout.layer(path),
+        bucket: layout.bucket(path),
+        version,
+        size: bytes.len() as u64,
+        mtime_ns: stamp.mtime_ns,
+        name: Arc::from(name),
+        description: doc.frontmatter.text("description").map(Arc::from),
+        aliases: Vec::new(),
+        date: crate::standin::note_date(&doc.frontmatter, path, stamp.mtime_ns),
+        conflict_of: None,
+        utf8,
+        path: path.clone(),
+        doc,
+    }
+}
+
+fn parse(bytes: &[u8]) -> (Document, bool) {
+    if let Ok(text) = std::str::from_utf8(bytes) {
+        return (crate::standin::parse(text), true);
+    }
+    let mut doc = crate::standin::parse(&String::from_utf8_lossy(bytes));
+    let message = "not UTF-8; it can be read and searched, but is never rewritten".to_owned();
+    doc.problems.push(Problem { kind: ProblemKind::NotUtf8, line: None, message });
+    (doc, false)
+}

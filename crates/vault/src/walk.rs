@@ -1,0 +1,218 @@
+//! The walk: which files a vault has, and what the file system says of each. Reads no content.
+//!
+//! Names that start with a dot are not there, as in Obsidian; `.gitignore` means nothing. Symlinks
+//! are never followed: one that stays inside would show a file under two names, one that leaves
+//! would let a note name a file outside the vault. Each gives a problem instead.
+
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::fs::{self, Metadata};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use crate::path::NotePath;
+use crate::problem::{Problem, ProblemKind};
+
+/// A file whose modification time is younger than this when it is looked at may change again
+/// without a new time (the coarsest file systems count in steps of two seconds).
+const SETTLED: Duration = Duration::from_secs(3);
+
+/// What tells, without reading, whether a file is still the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Stamp {
+    /// Bytes.
+    pub(crate) size: u64,
+    /// Modification time in nanoseconds since the epoch; 0 when the file system has none.
+    pub(crate) mtime_ns: i128,
+    /// Time of the last change of the inode, where there is such a thing.
+    ctime_ns: i128,
+    /// Whether the file was written so recently that an equal stamp proves nothing.
+    fresh: bool,
+}
+
+impl Stamp {
+    fn of(metadata: &Metadata, now: SystemTime) -> Self {
+        let modified = metadata.modified().ok();
+        let settled = modified.and_then(|at| now.duration_since(at).ok()).is_some_and(|age| age >= SETTLED);
+        Self { size: metadata.len(), mtime_ns: modified.map_or(0, since_epoch), ctime_ns: changed(metadata), fresh: !settled }
+    }
+
+    /// Whether a file that had this stamp when it was read still has the same content for sure.
+    pub(crate) fn proves(&self, now: &Self) -> bool {
+        !self.fresh && (self.size, self.mtime_ns, self.ctime_ns) == (now.size, now.mtime_ns, now.ctime_ns)
+    }
+}
+
+impl Stamp {
+    /// Whether size and modification time are the same.
+    pub(crate) fn looks_like(&self, now: &Self) -> bool {
+        (self.size, self.mtime_ns) == (now.size, now.mtime_ns)
+    }
+}
+
+fn since_epoch(at: SystemTime) -> i128 {
+    let nanos = |d: Duration| i128::try_from(d.as_nanos()).unwrap_or(i128::MAX);
+    at.duration_since(UNIX_EPOCH).map_or_else(|before| -nanos(before.duration()), nanos)
+}
+
+#[cfg(unix)]
+fn changed(metadata: &Metadata) -> i128 {
+    use std::os::unix::fs::MetadataExt;
+    i128::from(metadata.ctime()) * 1_000_000_000 + i128::from(metadata.ctime_nsec())
+}
+
+#[cfg(not(unix))]
+fn changed(_: &Metadata) -> i128 {
+    0
+}
+
+#[expect(clippy::disallowed_methods, reason = "compared with file times of the same machine; never stored, shown or decided by")]
+fn now() -> SystemTime {
+    SystemTime::now()
+}
+
+/// Problems by the path that they are about, as shown.
+pub(crate) type PathProblems = BTreeMap<String, Vec<Problem>>;
+
+/// What a walk found.
+#[derive(Debug, Default)]
+pub(crate) struct Listing {
+    /// All files, with their spelling on disk.
+    pub(crate) files: BTreeMap<NotePath, Stamp>,
+    /// What could not be listed.
+    pub(crate) problems: PathProblems,
+}
+
+impl Listing {
+    fn problem(&mut self, relative: &Path, kind: ProblemKind, message: String) {
+        let shown = relative.to_string_lossy().replace('\\', "/");
+        self.problems.entry(shown).or_default().push(Problem { kind, line: None, message });
+    }
+}
+
+/// Lists the vault at `root`. Linear in the number of entries; deep nesting costs no stack.
+///
+/// # Errors
+/// Only when the root itself can't be listed; anything below it becomes a problem.
+pub(crate) fn walk(root: &Path) -> io::Result<Listing> {
+    let now = now();
+    let mut listing = Listing::default();
+    let mut folders = vec![PathBuf::new()];
+    while let Some(folder) = folders.pop() {
+        let entries = match fs::read_dir(root.join(&folder)) {
+            Ok(entries) => entries,
+            Err(error) if folder.as_os_str().is_empty() => return Err(error),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            Err(error) => {
+                listing.problem(&folder, ProblemKind::Unreadable, format!("the folder can't be listed: {error}"));
+                continue;
+            }
+        };
+        for entry in entries {
+            let entry = match entry {
+                Ok(entry) => entry,
+                Err(error) => {
+                    listing.problem(&folder, ProblemKind::Unreadable, format!("the folder can't be listed whole: {error}"));
+                    break;
+                }
+            };
+            let name = entry.file_name();
+            if is_hidden(&name) {
+                continue;
+            }
+            let relative = folder.join(&name);
+            match entry.metadata() {
+                Ok(metadata) if metadata.is_dir() => folders.push(relative),
+                Ok(metadata) => list(root, relative, &metadata, now, &mut listing),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => listing.problem(&relative, ProblemKind::Unreadable, format!("can't be looked at: {error}")),
+            }
+        }
+    }
+    Ok(listing)
+}
+
+fn list(root: &Path, relative: PathBuf, metadata: &Metadata, now: SystemTime, listing: &mut Listing) {
+    if metadata.is_symlink() {
+        let message = symlink_message(root, &relative);
+        listing.problem(&relative, ProblemKind::Symlink, message);
+        return;
+    }
+    if !metadata.is_file() {
+        return;
+    }
+    let path = match to_note_path(&relative) {
+        Ok(path) => path,
+        Err(reason) => {
+            listing.problem(&relative, ProblemKind::BadName, format!("{reason}; rename the file to have it read"));
+            return;
+        }
+    };
+    let stamp = Stamp::of(metadata, now);
+    match listing.files.remove_entry(&path) {
+        None => {
+            listing.files.insert(path, stamp);
+        }
+        Some((other, other_stamp)) => {
+            let ((kept, kept_stamp), passed) =
+                if spelling(&path) < spelling(&other) { ((path, stamp), other) } else { ((other, other_stamp), path) };
+            let message = "another file has the same name in another Unicode form; only one of the two is read".to_owned();
+            listing.problem(Path::new(passed.as_disk()), ProblemKind::NameCollision, message);
+            listing.files.insert(kept, kept_stamp);
+        }
+    }
+}
+
+/// The NFC spelling first, then byte order.
+fn spelling(path: &NotePath) -> (bool, &str) {
+    (path.as_disk() != path.as_str(), path.as_disk())
+}
+
+fn symlink_message(root: &Path, relative: &Path) -> String {
+    let real_root = root.canonicalize().unwrap_or_else(|_| root.to_owned());
+    let whither = match root.join(relative).canonicalize() {
+        Err(_) => "dangles or loops",
+        Ok(target) if real_root.starts_with(&target) => "loops back to a folder that it lies in",
+        Ok(target) if target.starts_with(&real_root) => "points to a place inside the vault, which is read there",
+        Ok(_) => "leaves the vault",
+    };
+    format!("a symlink that {whither}; it is not followed")
+}
+
+fn is_hidden(name: &OsStr) -> bool {
+    name.as_encoded_bytes().first() == Some(&b'.')
+}
+
+/// The vault-relative path of a file below the root, or why it can't be one.
+pub(crate) fn to_note_path(relative: &Path) -> Result<NotePath, String> {
+    let mut joined = String::new();
+    for part in relative.iter() {
+        let part = part.to_str().ok_or_else(|| "the name is not Unicode".to_owned())?;
+        if !joined.is_empty() {
+            joined.push('/');
+        }
+        joined.push_str(part);
+    }
+    NotePath::new(&joined).map_err(|error| error.to_string())
+}
+
+/// Whether a path has a name that starts with a dot: such files are not there.
+pub(crate) fn is_hidden_path(path: &NotePath) -> bool {
+    path.as_str().split('/').any(|segment| segment.starts_with('.'))
+}
+
+/// Looks at one file as [`walk`] would: `None` when the walk would not list it.
+pub(crate) fn look(root: &Path, path: &NotePath) -> Option<Stamp> {
+    if is_hidden_path(path) {
+        return None;
+    }
+    let mut at = root.to_owned();
+    let mut metadata = None;
+    for segment in path.as_disk().split('/') {
+        at.push(segment);
+        let found = fs::symlink_metadata(&at).ok().filter(|found| !found.is_symlink())?;
+        metadata = Some(found);
+    }
+    metadata.filter(Metadata::is_file).map(|metadata| Stamp::of(&metadata, now()))
+}
