@@ -1,9 +1,18 @@
 //! Conservation: what a write may not lose, checked mechanically at the door.
 
+mod properties;
+mod provenance;
+mod retarget;
+mod split;
+
 use serde::Serialize;
 
+use crate::change::{ChangeSet, Writer};
 use crate::graph::EdgeKey;
+use crate::ground::Touched;
+use crate::note::Document;
 use crate::path::NotePath;
+use crate::snapshot::Snapshot;
 
 /// The rule that a change set states and the door enforces.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -75,12 +84,83 @@ pub enum Violation {
         /// The parent.
         parent: NotePath,
     },
+    /// Properties of the user that are not, byte for byte, in the new frontmatter.
+    #[error("{path}: {} line(s) of frontmatter would be lost: {}", lines.len(), lines.join(" / "))]
+    PropertiesLost {
+        /// The note.
+        path: NotePath,
+        /// The lines, in order.
+        lines: Vec<String>,
+    },
     /// A change that the stated rule does not allow at all.
     #[error("{path}: outside of what the stated rule covers")]
     OutOfRule {
         /// The file.
         path: NotePath,
     },
+}
+
+/// What is looked at: a change set on its ground, and the vault without and with it.
+pub(crate) struct Scene<'a> {
+    pub(crate) set: &'a ChangeSet,
+    pub(crate) parts: Vec<Part<'a>>,
+    pub(crate) now: &'a Snapshot,
+    pub(crate) after: &'a Snapshot,
+    /// Whether a file is on the disk at this moment, whatever the snapshot remembers.
+    pub(crate) on_disk: &'a dyn Fn(&NotePath) -> bool,
+}
+
+/// One note of the set, parsed before and after.
+pub(crate) struct Part<'a> {
+    pub(crate) touched: &'a Touched,
+    pub(crate) old: Option<Document>,
+    pub(crate) new: Document,
+}
+
+impl<'a> Part<'a> {
+    pub(crate) fn new(touched: &'a Touched) -> Self {
+        Self { touched, old: touched.text_before().map(Document::parse), new: Document::parse(touched.text_after()) }
+    }
+
+    fn path(&self) -> &NotePath {
+        &self.touched.path
+    }
+
+    /// The old out-edges as they resolve after the change, so that a link which a new note makes
+    /// whole counts as the same link.
+    fn old_edges(&self, scene: &Scene<'_>) -> Vec<EdgeKey> {
+        self.old.as_ref().map_or_else(Vec::new, |old| scene.after.edges_of(self.path(), old))
+    }
+
+    fn new_edges(&self, scene: &Scene<'_>) -> Vec<EdgeKey> {
+        scene.after.edges_of(self.path(), &self.new)
+    }
+}
+
+/// Everything that the set would lose under its rule and its writer's duties; empty when all is
+/// conserved. Linear in the texts, and for a rename in the vault's links.
+pub(crate) fn check(scene: &Scene<'_>) -> Vec<Violation> {
+    let mut found = match &scene.set.rule {
+        Conservation::Additive | Conservation::Free => Vec::new(),
+        Conservation::Superset { .. } => scene.parts.iter().filter_map(|part| edges_kept(part, scene)).collect(),
+        Conservation::SplitUnion { parent, children } => split::check(parent, children, scene),
+        Conservation::Retarget { from, to } => retarget::check(from, to, scene),
+    };
+    if matches!(scene.set.writer, Writer::Dream | Writer::Split) {
+        found.extend(scene.parts.iter().filter_map(properties::check));
+        found.extend(provenance::no_new_dangling(scene));
+    }
+    if scene.set.writer == Writer::Dream {
+        found.extend(scene.parts.iter().filter_map(|part| provenance::check(part, scene)));
+    }
+    found
+}
+
+/// E-1 for one note.
+fn edges_kept(part: &Part<'_>, scene: &Scene<'_>) -> Option<Violation> {
+    let new = part.new_edges(scene);
+    let missing: Vec<EdgeKey> = part.old_edges(scene).into_iter().filter(|edge| !new.contains(edge)).collect();
+    (!missing.is_empty()).then(|| Violation::EdgesLost { path: part.path().clone(), missing })
 }
 
 fn list(edges: &[EdgeKey]) -> String {

@@ -157,6 +157,22 @@ impl Layout {
         Bucket::ALL.into_iter().find(|b| b.as_str() == folder)
     }
 
+    /// The file `rest` below a layer's folder: `meta/recency.json`. A folder that can't be part of
+    /// a path gives way to the default one; `rest` is ours and well-formed.
+    pub(crate) fn file(&self, layer: Layer, rest: &str) -> NotePath {
+        let folder = match layer {
+            Layer::Daily => &self.daily,
+            Layer::Resource => &self.resource,
+            Layer::Digest => &self.digest,
+            Layer::Meta => &self.meta,
+            Layer::Audit | Layer::Other => &self.audit,
+        };
+        #[expect(clippy::expect_used, reason = "a layer's name and a name of ours make a valid path")]
+        NotePath::new(&format!("{folder}/{rest}"))
+            .or_else(|_| NotePath::new(&format!("{layer}/{rest}")))
+            .expect("a valid path")
+    }
+
     /// The folder of a bucket, vault-relative.
     #[must_use]
     pub fn bucket_folder(&self, bucket: Bucket) -> String {

@@ -45,7 +45,7 @@ mod version;
 mod graph;
 mod layout;
 mod reading;
-mod resolve;
+mod resolve; mod anchor; mod block_id; mod document; mod fold; mod inline; mod lines; mod mask; mod structure; mod tag; mod wikilink; mod yaml_spans;
 mod settings;
 mod snapshot;
 mod standin;
@@ -54,10 +54,16 @@ mod vault;
 mod walk;
 
 // How it is written.
+mod capability;
 mod change;
 mod clock;
+mod commit;
 mod conserve;
 mod error;
+mod fs;
+mod ground;
+mod journal;
+mod lock;
 mod spool;
 mod transaction;
 
@@ -73,6 +79,7 @@ pub use clock::{Clock, FixedClock};
 pub use conserve::{Conservation, Violation};
 pub use error::{CommitError, Conflict, VaultError};
 pub use frontmatter::Frontmatter;
+pub use fs::{Disk, OsDisk};
 pub use graph::{EdgeKey, EdgeRef, EdgeTarget, LinkGraph};
 pub use inline_field::InlineField;
 pub use layout::{Bucket, Layer, Layout};

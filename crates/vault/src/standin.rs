@@ -67,22 +67,3 @@ pub(crate) fn parse(text: &str) -> Document {
     }
     doc
 }
-impl crate::vault::Vault {
-    /// What a change set would do.
-    pub fn preview(&self, _: &crate::change::ChangeSet) -> Result<Vec<crate::change::FileDiff>, crate::error::CommitError> {
-        todo!()
-    }
-    /// Applies a change set.
-    pub fn commit(&self, _: &crate::change::ChangeSet) -> Result<crate::vault::Committed, crate::error::CommitError> {
-        todo!()
-    }
-    /// Takes a stage's lock.
-    pub fn lock_stage(&self, _: crate::vault::Stage) -> Result<crate::vault::StageLock, crate::error::CommitError> {
-        todo!()
-    }
-    /// Reads a derived signal.
-    #[must_use]
-    pub fn meta<T: crate::meta::Artefact>(&self) -> crate::meta::Loaded<T> {
-        todo!()
-    }
-}

@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use arc_swap::ArcSwap;
 
 use crate::error::VaultError;
+use crate::journal;
 use crate::layout::Layout;
 use crate::note::NoteText;
 use crate::path::NotePath;
@@ -16,7 +17,6 @@ use crate::problem::{Problem, ProblemKind};
 use crate::reading::{self, Found};
 use crate::settings::Settings;
 use crate::snapshot::{Delta, Snapshot};
-use crate::spool::Spool;
 use crate::take_in::{Books, Sighting, take_in};
 use crate::version::Version;
 use crate::walk::{self, Stamp};
@@ -101,8 +101,8 @@ impl Vault {
         let root = std::path::absolute(given).unwrap_or_else(|_| real_root.clone());
         let read_only = options.read_only || !is_writable(&real_root);
         let mut problems = Vec::new();
-        if false {
-            // settle
+        if !read_only {
+            problems.extend(journal::settle(&real_root)?);
         }
         let settings = options.settings.unwrap_or_else(|| {
             let (settings, found) = read_settings(&root);
@@ -256,12 +256,6 @@ impl Vault {
             Err(error) => (String::from_utf8_lossy(error.as_bytes()).into_owned(), false),
         };
         Ok(NoteText { path: spelled, text, version, utf8 })
-    }
-
-    /// The access spool.
-    #[must_use]
-    pub fn spool(&self) -> Spool {
-        Spool { file: self.root.join(&self.layout().meta).join("access_spool.jsonl") }
     }
 }
 

@@ -3,6 +3,10 @@
 //! Every artefact has `version` and `computed_at` (UTC). A reader that meets another version
 //! ignores the file and says so; nothing here is ever a recall result.
 
+mod load;
+
+pub use load::{Loaded, schemas};
+
 use std::collections::BTreeMap;
 
 use chrono::{DateTime, NaiveDate, Utc};
@@ -10,9 +14,8 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::change::Change;
-use crate::layout::Layout;
+use crate::layout::{Layer, Layout};
 use crate::path::NotePath;
-use crate::problem::Problem;
 use crate::version::Version;
 
 /// A file of `meta/`.
@@ -25,18 +28,12 @@ pub trait Artefact: Serialize + DeserializeOwned + schemars::JsonSchema {
     /// The change that stores it. Pretty-printed JSON with a final line end; equal values give
     /// equal bytes.
     fn to_change(&self, layout: &Layout) -> Change {
-        let _ = layout;
-        todo!()
+        let content = serde_json::to_string_pretty(self).unwrap_or_default() + "\n";
+        Change::Put { path: layout.file(Layer::Meta, Self::FILE), content }
     }
-}
 
-/// What reading an artefact gave.
-#[derive(Debug, Clone)]
-pub struct Loaded<T> {
-    /// The artefact, when it could be read.
-    pub value: Option<T>,
-    /// Why it could not; `None` when it is merely missing.
-    pub problem: Option<Problem>,
+    /// When it was computed.
+    fn computed_at(&self) -> DateTime<Utc>;
 }
 
 macro_rules! artefact {
@@ -44,6 +41,10 @@ macro_rules! artefact {
         impl Artefact for $type {
             const FILE: &'static str = $file;
             const VERSION: u32 = $version;
+
+            fn computed_at(&self) -> DateTime<Utc> {
+                self.computed_at
+            }
         }
     };
 }
