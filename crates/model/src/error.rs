@@ -1,5 +1,7 @@
 //! What can go wrong with a model.
 
+use std::io;
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// Why there is no reply. No variant carries a key, a header or a prompt.
@@ -13,7 +15,9 @@ pub enum ModelError {
     #[error("the model did not answer within {} s", .0.as_secs())]
     Timeout(Duration),
     /// HTTP 401 or 403.
-    #[error("the model server refused the key (HTTP {status}); check the key's environment variable")]
+    #[error(
+        "the model server refused the key (HTTP {status}); check the key's environment variable"
+    )]
     Unauthorized {
         /// HTTP status.
         status: u16,
@@ -39,6 +43,20 @@ pub enum ModelError {
     /// A scripted or recorded double has no reply for this request.
     #[error("no reply is scripted for this request")]
     NoScript,
+    /// The environment variable that should hold the key is not set.
+    #[error("the environment variable {variable} is not set; put the model's key into it")]
+    NoKey {
+        /// The variable's name.
+        variable: String,
+    },
+    /// A file of recorded replies can't be read or written.
+    #[error("{}: the recording can't be used ({kind})", path.display())]
+    Recording {
+        /// The file.
+        path: PathBuf,
+        /// What the operating system said.
+        kind: io::ErrorKind,
+    },
     /// The model is not configured.
     #[error("no model is configured under this name")]
     NotConfigured,
