@@ -1,0 +1,66 @@
+//! The audit: one section a material, for a person. Never read back.
+
+use chrono::{DateTime, FixedOffset};
+use dormouse_vault::audit::AuditEntry;
+
+use crate::integrate::Outcome;
+use crate::markdown::{link, one_line};
+use crate::material::Material;
+use crate::report::{Action, MaterialReport, MaterialState};
+
+/// The section about one material; `None` when nothing happened that a person should know.
+pub(crate) fn entry(
+    at: DateTime<FixedOffset>,
+    run: &str,
+    abstractor: &str,
+    uses_model: bool,
+    material: &Material,
+    report: &MaterialReport,
+    outcomes: &[Outcome],
+) -> Option<AuditEntry> {
+    let mut lines = Vec::new();
+    for outcome in outcomes {
+        let Some(written) = &outcome.written else { continue };
+        let note = link(&written.path, None, &written.name);
+        let verb = match written.action {
+            Action::Create => "created",
+            Action::Corroborate => "corroborated",
+            Action::Refine => "refined",
+            Action::Correct => "corrected",
+        };
+        lines.push(format!("- {verb} {note}: {} fact(s), {} new link(s)", written.facts, written.edges_added));
+        for changed in &written.changed {
+            lines.push(format!("  - block before: {}", quoted(&changed.old)));
+            lines.push(format!("  - block after: {}", quoted(&changed.new)));
+        }
+    }
+    for kept in report.kept.iter().filter(|k| k.known) {
+        if !lines.is_empty() {
+            lines.push(format!("- known already: “{}”", one_line(&kept.name)));
+        }
+    }
+    for dropped in &report.dropped {
+        let what = if dropped.whole { "dropped" } else { "left out of" };
+        lines.push(format!("- {what} “{}”: {}", quiet(&dropped.name), quiet(&dropped.reason)));
+    }
+    lines.extend(report.remarks.iter().map(|r| format!("- {}", quiet(r))));
+    if let MaterialState::Pending { reason } = &report.state {
+        lines.push(format!("- stays pending: {}", quiet(reason)));
+    }
+    if lines.is_empty() {
+        return None;
+    }
+    let by = if uses_model { format!("Judged by the model `{}`", one_line(abstractor).replace('`', "'")) } else { "By rules; no model was involved".to_owned() };
+    let body = format!("From {}. {by}. Run {run}.\n\n{}\n", link(&material.path, None, &material.name), lines.join("\n"));
+    Some(AuditEntry { page: "dream", at, title: quiet(&material.name), body })
+}
+
+/// A block's text on one line; its links stay links, and are no edges in the audit layer.
+fn quoted(text: &str) -> String {
+    one_line(text)
+}
+
+/// Words of others that may not make a link or a tag in our report.
+fn quiet(text: &str) -> String {
+    one_line(text).replace("[[", "‹").replace("]]", "›").replace('#', "＃")
+}

@@ -1,0 +1,335 @@
+//! One unit on its way into the vault: replay, decide, weave, write, and again after a conflict.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use dormouse_model::Usage;
+use dormouse_vault::text::slug;
+use dormouse_vault::{ChangeSet, CommitError, FileDiff, Layer, NotePath, Snapshot, Violation};
+
+use crate::abstractor::{ComposeJob, Target};
+use crate::decide::{Candidate, candidate, settle};
+use crate::drive::DreamContext;
+use crate::error::DreamError;
+use crate::gate::GroundedUnit;
+use crate::markdown::{DERIVED_FROM, Piece, link, pieces, spoken};
+use crate::material::Material;
+use crate::observer::DreamEvent;
+use crate::plan::{self, ChangedBlock};
+use crate::report::{Action, KeptUnit, SubjectReport};
+use crate::stated::{Likeness, stated};
+
+/// What came of a unit.
+#[derive(Debug, Clone)]
+pub(crate) struct Outcome {
+    pub(crate) kept: KeptUnit,
+    pub(crate) written: Option<Written>,
+    /// The digests that state it.
+    pub(crate) subjects: BTreeSet<NotePath>,
+    pub(crate) remarks: Vec<String>,
+    pub(crate) usage: Usage,
+    pub(crate) diffs: Vec<FileDiff>,
+}
+
+/// A subject that was written.
+#[derive(Debug, Clone)]
+pub(crate) struct Written {
+    pub(crate) path: NotePath,
+    pub(crate) name: String,
+    pub(crate) action: Action,
+    pub(crate) facts: usize,
+    pub(crate) edges_added: usize,
+    pub(crate) changed: Vec<ChangedBlock>,
+}
+
+impl Written {
+    pub(crate) fn report(&self) -> SubjectReport {
+        SubjectReport { path: self.path.clone(), action: self.action, edges_added: self.edges_added }
+    }
+}
+
+/// A unit that was thought through against one state of the vault.
+pub(crate) struct Prepared {
+    plan: Option<Plan>,
+    known: BTreeSet<NotePath>,
+    remarks: Vec<String>,
+    usage: Usage,
+    query: String,
+}
+
+struct Plan {
+    set: ChangeSet,
+    subject: NotePath,
+    name: String,
+    action: Action,
+    facts: usize,
+    edges_before: usize,
+    changed: Vec<ChangedBlock>,
+    lost: Vec<String>,
+}
+
+impl Prepared {
+    /// Whether notes written since it was prepared could change the answer.
+    fn is_stale(&self, context: &DreamContext<'_>, written: &BTreeSet<NotePath>) -> bool {
+        if written.is_empty() {
+            return false;
+        }
+        let Some(plan) = &self.plan else { return false };
+        written.contains(&plan.subject) || context.neighbours.neighbours(&self.query, 5).iter().any(|n| written.contains(&n.path))
+    }
+}
+
+/// Replay, decide and weave, without writing.
+pub(crate) async fn prepare(
+    context: &DreamContext<'_>,
+    material: &Material,
+    unit: &GroundedUnit,
+    planned: &BTreeSet<NotePath>,
+    violations: &[Violation],
+) -> Result<Prepared, DreamError> {
+    let snapshot = context.vault.snapshot();
+    let query = unit.query();
+    let mut prepared = Prepared { plan: None, known: BTreeSet::new(), remarks: Vec::new(), usage: Usage::default(), query };
+    let mut unit = unit.clone();
+    for fact in &mut unit.facts {
+        let (text, gone) = safe_links(&snapshot, material, &fact.text);
+        fact.text = text;
+        prepared.remarks.extend(gone.into_iter().map(|target| format!("a link to “{target}” became text: there is no such note")));
+    }
+    let citing = load(context, &snapshot, citing(&snapshot, &material.path))?;
+    let likeness = Likeness::of(context.abstractor.uses_model());
+    unit.facts.retain(|fact| match stated(fact, material, &citing, likeness) {
+        Some(path) => {
+            prepared.known.insert(path.clone());
+            false
+        }
+        None => true,
+    });
+    if unit.facts.is_empty() {
+        return Ok(prepared);
+    }
+    let candidates = replay(context, &snapshot, material, &unit, &prepared.query)?;
+    let decided = context.abstractor.decide(material, &unit, &candidates, context.config).await?;
+    prepared.usage += decided.usage;
+    prepared.remarks.extend(decided.rejected);
+    let settled = settle(&decided.verdicts, &candidates, unit.bucket, context.config);
+    let day = context.clock.today();
+    let name = match &settled.subject {
+        Some((subject, _)) => subject.name.clone(),
+        None => plan::free_name(&snapshot, unit.bucket, &unit.name, material.date.unwrap_or(day)),
+    };
+    let target = match &settled.subject {
+        Some((subject, flavour)) => Target::Update { subject, flavour: *flavour },
+        None => Target::Create,
+    };
+    let job = ComposeJob {
+        material,
+        unit: &unit,
+        name: &name,
+        target,
+        related: &settled.related,
+        today: day,
+        language: material.language,
+        violations,
+    };
+    let composed = context.abstractor.compose(&job, context.config).await?;
+    prepared.usage += composed.usage;
+    prepared.remarks.extend(composed.remarks);
+    let facts = unit.facts.len();
+    prepared.plan = match &settled.subject {
+        Some((subject, _)) if composed.text == subject.text => {
+            prepared.known.insert(subject.path.clone());
+            None
+        }
+        Some((subject, flavour)) => {
+            let (changed, lost) = match plan::compare(subject, &composed.text) {
+                Ok(changed) => (changed, Vec::new()),
+                Err(lost) => (Vec::new(), lost),
+            };
+            Some(Plan {
+                set: plan::replace(subject, composed.text),
+                subject: subject.path.clone(),
+                name,
+                action: (*flavour).into(),
+                facts,
+                edges_before: snapshot.graph().out_edges(&subject.path).len(),
+                changed,
+                lost,
+            })
+        }
+        None => plan::free_path(&snapshot, unit.bucket, &name, planned).map(|path| Plan {
+            set: plan::create(path.clone(), composed.text),
+            subject: path,
+            name,
+            action: Action::Create,
+            facts,
+            edges_before: 0,
+            changed: Vec::new(),
+            lost: Vec::new(),
+        }),
+    };
+    Ok(prepared)
+}
+
+/// Writes a prepared unit; plans again after a conflict, composes again once after a violation.
+pub(crate) async fn write(
+    context: &DreamContext<'_>,
+    material: &Material,
+    unit: &GroundedUnit,
+    mut prepared: Prepared,
+    written: &BTreeSet<NotePath>,
+    dry: Option<&mut BTreeSet<NotePath>>,
+) -> Result<Outcome, DreamError> {
+    let none = BTreeSet::new();
+    let planned = dry.as_deref().cloned().unwrap_or_default();
+    let mut usage = Usage::default();
+    let mut violations: Vec<Violation> = Vec::new();
+    let mut conflicts = 0;
+    if dry.is_some() || prepared.is_stale(context, written) {
+        usage += prepared.usage;
+        prepared = prepare(context, material, unit, if dry.is_some() { &planned } else { &none }, &violations).await?;
+    }
+    loop {
+        usage += prepared.usage;
+        let kept = KeptUnit { name: unit.name.clone(), bucket: unit.bucket, facts: unit.facts.len(), known: prepared.plan.is_none() };
+        let mut outcome = Outcome {
+            kept,
+            written: None,
+            subjects: prepared.known.clone(),
+            remarks: prepared.remarks.clone(),
+            usage,
+            diffs: Vec::new(),
+        };
+        let Some(plan) = prepared.plan else { return Ok(outcome) };
+        let result = if plan.lost.is_empty() {
+            if let Some(planned) = dry {
+                outcome.diffs = context.vault.preview(&plan.set)?;
+                planned.insert(plan.subject.clone());
+                outcome.written = Some(plan.written(0));
+                return Ok(outcome);
+            }
+            context.vault.commit(&plan.set)
+        } else {
+            let lost = Violation::BlocksLost { path: plan.subject.clone(), blocks: plan.lost.clone() };
+            Err(CommitError::Conservation(vec![lost]))
+        };
+        match result {
+            Ok(committed) => {
+                let edges = committed.snapshot.graph().out_edges(&plan.subject).len();
+                outcome.subjects.insert(plan.subject.clone());
+                let added = edges.saturating_sub(plan.edges_before);
+                let done = plan.written(added);
+                context.observer.event(&DreamEvent::Wrote { path: &done.path, action: done.action });
+                outcome.written = Some(done);
+                return Ok(outcome);
+            }
+            Err(CommitError::Conflict(_)) => {
+                conflicts += 1;
+                if conflicts > context.config.max_replans {
+                    return Err(DreamError::Contended { path: plan.subject });
+                }
+                tracing::debug!(subject = %plan.subject, conflicts, "changed by others, planned again");
+                context.vault.refresh()?;
+            }
+            Err(CommitError::Conservation(found)) if violations.is_empty() => violations = found,
+            Err(CommitError::Conservation(found)) => {
+                let why = found.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
+                outcome.remarks.push(format!("refused, twice: {why}"));
+                return Ok(outcome);
+            }
+            Err(error) => return Err(error.into()),
+        }
+        prepared = prepare(context, material, unit, &planned, &violations).await?;
+    }
+}
+
+impl Plan {
+    fn written(self, edges_added: usize) -> Written {
+        Written { path: self.subject, name: self.name, action: self.action, facts: self.facts, edges_added, changed: self.changed }
+    }
+}
+
+/// Digests that cite `source`, in path order.
+fn citing(snapshot: &Snapshot, source: &NotePath) -> BTreeSet<NotePath> {
+    snapshot
+        .graph()
+        .in_edges(source)
+        .into_iter()
+        .filter(|e| e.predicate.is_some_and(|p| p.eq_ignore_ascii_case(DERIVED_FROM)))
+        .filter(|e| snapshot.layout().layer(e.source) == Layer::Digest)
+        .map(|e| e.source.clone())
+        .collect()
+}
+
+fn load(context: &DreamContext<'_>, snapshot: &Snapshot, paths: BTreeSet<NotePath>) -> Result<Vec<Candidate>, DreamError> {
+    let mut out = Vec::new();
+    for path in paths {
+        out.extend(candidate(context.vault, snapshot, &path, 0.0)?);
+    }
+    Ok(out)
+}
+
+/// Wide recall of digests: those near in words, those of the same material or of one that it links
+/// to, and those of the same name.
+fn replay(
+    context: &DreamContext<'_>,
+    snapshot: &Snapshot,
+    material: &Material,
+    unit: &GroundedUnit,
+    query: &str,
+) -> Result<Vec<Candidate>, DreamError> {
+    let mut scores: BTreeMap<NotePath, f64> = BTreeMap::new();
+    let mut order: Vec<NotePath> = Vec::new();
+    let limit = context.config.neighbours;
+    for neighbour in context.neighbours.neighbours(query, limit) {
+        if scores.insert(neighbour.path.clone(), neighbour.score).is_none() {
+            order.push(neighbour.path);
+        }
+    }
+    let named = context.vault.layout().bucket_folder(unit.bucket);
+    let mut near = citing(snapshot, &material.path);
+    for linked in material.links.iter().take(limit) {
+        match snapshot.layout().layer(linked) {
+            Layer::Digest => {
+                near.insert(linked.clone());
+            }
+            _ => near.extend(citing(snapshot, linked)),
+        }
+    }
+    near.extend(NotePath::new(&format!("{named}/{}.md", slug(&unit.name))).ok());
+    order.extend(near.into_iter().filter(|p| !scores.contains_key(p)).take(limit));
+    let mut out = Vec::new();
+    for path in order {
+        let score = scores.get(&path).copied().unwrap_or(0.0);
+        out.extend(candidate(context.vault, snapshot, &path, score)?);
+    }
+    Ok(out)
+}
+
+/// The text with each link checked: an existing file by its full path, anything else as mere words.
+/// Also what it links to as Markdown (`[x](y.md)`) is left to the door, which refuses dangling links.
+fn safe_links(snapshot: &Snapshot, material: &Material, text: &str) -> (String, Vec<String>) {
+    let mut out = String::new();
+    let mut gone = Vec::new();
+    for piece in pieces(text) {
+        match piece {
+            Piece::Text(text) => out.push_str(text),
+            Piece::Link { target, shown } => {
+                let bare = target.split('#').next().unwrap_or(target).trim();
+                let words = spoken(target, shown);
+                let resolution = snapshot.resolve(&material.path, bare);
+                let allowed = resolution.path().filter(|p| !bare.is_empty() && !matches!(snapshot.layout().layer(p), Layer::Meta | Layer::Audit));
+                match allowed {
+                    Some(path) => {
+                        let anchor = target.split_once("#^").map(|(_, id)| id.trim()).filter(|id| snapshot.anchor_line(path, &format!("#^{id}")).is_some());
+                        out.push_str(&link(path, anchor, &words));
+                    }
+                    None => {
+                        gone.push(words.clone());
+                        out.push_str(&words);
+                    }
+                }
+            }
+        }
+    }
+    (out, gone)
+}

@@ -1,0 +1,42 @@
+//! The dream ledger: which material was dreamed, at which version.
+
+use chrono::{DateTime, Utc};
+use dormouse_vault::meta::{Artefact, DreamLedger, DreamOutcome, Dreamed};
+use dormouse_vault::{NotePath, Snapshot, Version};
+
+use crate::material::materials;
+
+/// The materials that the next run would dream: never dreamed, failed, or changed since. Oldest
+/// first. A resource that is no Markdown counts by its path alone, since resources don't change;
+/// the run itself compares its content. Linear in the number of notes.
+#[must_use]
+pub fn pending(snapshot: &Snapshot, ledger: &DreamLedger) -> Vec<NotePath> {
+    let settled = |path: &NotePath| match ledger.materials.get(path) {
+        Some(Dreamed { content, outcome: DreamOutcome::Done { .. }, .. }) => {
+            snapshot.note(path).is_none_or(|note| note.version == *content)
+        }
+        _ => false,
+    };
+    materials(snapshot).into_iter().filter(|path| !settled(path)).collect()
+}
+
+/// An empty ledger.
+pub(crate) fn empty(at: DateTime<Utc>) -> DreamLedger {
+    DreamLedger { version: DreamLedger::VERSION, computed_at: at, materials: Default::default() }
+}
+
+/// Whether this very content was dreamed.
+pub(crate) fn is_settled(ledger: &DreamLedger, path: &NotePath, version: Version) -> bool {
+    matches!(
+        ledger.materials.get(path),
+        Some(Dreamed { content, outcome: DreamOutcome::Done { .. }, .. }) if *content == version
+    )
+}
+
+/// Failed tries so far, for content of any version.
+pub(crate) fn tries(ledger: &DreamLedger, path: &NotePath) -> u32 {
+    match ledger.materials.get(path) {
+        Some(Dreamed { outcome: DreamOutcome::Pending { tries, .. }, .. }) => *tries,
+        _ => 0,
+    }
+}

@@ -1,0 +1,358 @@
+//! Material: the experience that is dreamed, cut into passages that can be cited.
+
+use chrono::NaiveDate;
+use dormouse_vault::text::is_cjk;
+use dormouse_vault::{BlockKind, Layer, Note, NotePath, Resolution, Snapshot, Vault, VaultError, Version};
+
+use crate::config::DreamConfig;
+use crate::markdown::{link, one_line, spoken};
+
+/// The language that digests of a material are written in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Language {
+    /// English, and whatever is not Chinese.
+    English,
+    /// Chinese.
+    Chinese,
+}
+
+impl Language {
+    /// Chinese when at least a fifth of the letters are CJK.
+    #[must_use]
+    pub fn of(text: &str) -> Self {
+        let (cjk, letters) = text.chars().fold((0_usize, 0_usize), |(cjk, letters), c| {
+            (cjk + usize::from(is_cjk(c)), letters + usize::from(c.is_alphabetic()))
+        });
+        if cjk * 5 >= letters && cjk > 0 { Self::Chinese } else { Self::English }
+    }
+}
+
+/// How a passage is marked in its note.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Marker {
+    /// A paragraph or quote.
+    Plain,
+    /// A bullet or task.
+    Bullet,
+    /// A numbered item.
+    Number,
+    /// A table, code, math, HTML: shown to a model, never taken as a sentence.
+    Verbatim,
+}
+
+/// One block of a material.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Passage {
+    /// Its text: one line without marker and block id, links with their full path; as it stands
+    /// for [`Marker::Verbatim`].
+    pub text: String,
+    /// The headings that it stands under, outermost first.
+    pub heading: Vec<String>,
+    /// How it is marked.
+    pub marker: Marker,
+    /// Its block id, without `^`.
+    pub id: Option<String>,
+}
+
+/// A daily event or a text file of the resource layer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Material {
+    /// Where it lies.
+    pub path: NotePath,
+    /// The version of the bytes that were read.
+    pub version: Version,
+    /// Its name.
+    pub name: String,
+    /// Its description, when it has one.
+    pub description: Option<String>,
+    /// Its day.
+    pub date: Option<NaiveDate>,
+    /// The language of its text.
+    pub language: Language,
+    /// Its blocks in order.
+    pub passages: Vec<Passage>,
+    /// Existing files that it links to, in order, each once.
+    pub links: Vec<NotePath>,
+}
+
+/// Text files of the resource layer that are read.
+const TEXT: &[&str] = &["md", "txt", "text", "csv", "tsv", "json", "jsonl", "log", "yaml", "yml", "toml", "xml", "org", "rst", "tex"];
+
+/// Why a path of the vault is no material; `None` when it is one.
+pub(crate) fn not_material(snapshot: &Snapshot, path: &NotePath) -> Option<&'static str> {
+    let layout = snapshot.layout();
+    match layout.layer(path) {
+        Layer::Daily if path.is_markdown() => {
+            if is_index(snapshot, path) {
+                return Some("the index of a day, not an event");
+            }
+        }
+        Layer::Resource => {
+            let extension = path.extension().to_ascii_lowercase();
+            if !TEXT.contains(&extension.as_str()) {
+                return Some("no text");
+            }
+        }
+        Layer::Daily => return Some("no Markdown note"),
+        Layer::Digest => return Some("a digest: what was dreamed is never dreamed again"),
+        Layer::Meta | Layer::Audit => return Some("written by the cycle itself"),
+        Layer::Other => return Some("the user's own note"),
+    }
+    let note = snapshot.note(path)?;
+    if note.conflict_of.is_some() {
+        return Some("a sync tool's conflict copy");
+    }
+    if !note.utf8 {
+        return Some("not UTF-8");
+    }
+    let private = note.doc.frontmatter.properties.get("private");
+    if private.is_some_and(|p| p.as_bool() == Some(true) || p.as_str().is_some_and(|s| s.eq_ignore_ascii_case("true"))) {
+        return Some("private");
+    }
+    None
+}
+
+/// `daily/2026-11-30.md` beside a folder of events is the day's index. A day that is written into
+/// one note, without such a folder, is an event itself.
+fn is_index(snapshot: &Snapshot, path: &NotePath) -> bool {
+    if path.folder() != snapshot.layout().daily || path.date().is_none() || path.stem().chars().count() != 10 {
+        return false;
+    }
+    let folder = path.link_target();
+    let Some(note) = snapshot.note(path) else { return false };
+    // Every block is a link to an event of that day, or there is no block at all.
+    note.doc.blocks.iter().all(|block| {
+        note.doc.links.iter().any(|l| {
+            l.span.start >= block.span.start
+                && l.span.end <= block.span.end
+                && snapshot.resolve(path, &l.target).path().is_some_and(|p| p.is_in(folder))
+        })
+    })
+}
+
+/// All materials of the snapshot, oldest first: by date, then path.
+pub(crate) fn materials(snapshot: &Snapshot) -> Vec<NotePath> {
+    let notes = snapshot.notes().map(|n| n.path.clone());
+    let files = snapshot.files().cloned();
+    let mut out: Vec<NotePath> = notes.chain(files).filter(|p| not_material(snapshot, p).is_none()).collect();
+    out.sort_by_cached_key(|p| (day(snapshot, p), p.clone()));
+    out.dedup();
+    out
+}
+
+/// The day of a material: the note's own date, unless that is only its modification time.
+pub(crate) fn day(snapshot: &Snapshot, path: &NotePath) -> Option<NaiveDate> {
+    let note = snapshot.note(path).and_then(|n| n.date).filter(|d| d.source != dormouse_vault::DateSource::Mtime);
+    note.map(|d| d.day).or_else(|| path.date())
+}
+
+/// What reading a material gave.
+pub(crate) enum Read {
+    /// It can be dreamed.
+    Material(Box<Material>),
+    /// It can't, and why.
+    Not(&'static str),
+}
+
+/// Reads a material at its current version.
+pub(crate) fn read(vault: &Vault, snapshot: &Snapshot, path: &NotePath, config: &DreamConfig) -> Result<Read, VaultError> {
+    let text = vault.read(path)?;
+    if !text.utf8 {
+        return Ok(Read::Not("not UTF-8"));
+    }
+    if text.text.len() as u64 > config.max_material_bytes {
+        return Ok(Read::Not("larger than `dream.max_material_bytes`"));
+    }
+    let date = day(snapshot, path);
+    let material = match snapshot.note(path) {
+        Some(note) if note.version == text.version => from_note(note, &text.text, snapshot, date),
+        Some(_) => return Ok(Read::Not("changed while it was read; it is dreamed at the next run")),
+        None => from_plain(path, &text.text, text.version, date),
+    };
+    Ok(Read::Material(Box::new(material)))
+}
+
+fn from_note(note: &Note, text: &str, snapshot: &Snapshot, date: Option<NaiveDate>) -> Material {
+    let mut links: Vec<NotePath> = Vec::new();
+    for (_, resolution) in snapshot.links_of(note) {
+        if let Some(path) = resolution.path()
+            && *path != note.path
+            && !links.contains(path)
+        {
+            links.push(path.clone());
+        }
+    }
+    let passages: Vec<Passage> =
+        note.doc.blocks.iter().filter_map(|block| passage(note, text, snapshot, block)).filter(|p| !p.text.is_empty()).collect();
+    let sample: String = passages.iter().filter(|p| p.marker != Marker::Verbatim).map(|p| p.text.as_str()).collect();
+    Material {
+        path: note.path.clone(),
+        version: note.version,
+        name: one_line(&note.name),
+        description: note.description.as_deref().map(one_line),
+        date,
+        language: Language::of(if sample.is_empty() { text } else { &sample }),
+        passages,
+        links,
+    }
+}
+
+fn passage(note: &Note, text: &str, snapshot: &Snapshot, block: &dormouse_vault::Block) -> Option<Passage> {
+    let raw = text.get(block.span.clone())?;
+    let heading = heading_path(note, block.heading);
+    let marker = match block.kind {
+        BlockKind::Paragraph | BlockKind::Quote | BlockKind::Footnote => Marker::Plain,
+        BlockKind::ListItem => {
+            if raw.trim_start().starts_with(|c: char| c.is_ascii_digit()) {
+                Marker::Number
+            } else {
+                Marker::Bullet
+            }
+        }
+        BlockKind::Code | BlockKind::Table | BlockKind::Math => Marker::Verbatim,
+        BlockKind::Html | BlockKind::Comment | BlockKind::Rule => return None,
+    };
+    if marker == Marker::Verbatim {
+        return Some(Passage { text: raw.to_owned(), heading, marker, id: block.id.clone() });
+    }
+    let linked = relink(note, text, snapshot, block.span.clone());
+    let without_id = match &block.id {
+        Some(id) => linked.trim_end().strip_suffix(id.as_str()).and_then(|s| s.strip_suffix('^')).unwrap_or(&linked).to_owned(),
+        None => linked,
+    };
+    Some(Passage { text: one_line(strip_marker(&without_id)), heading, marker, id: block.id.clone() })
+}
+
+/// The span's text with each link as we would write it: full path, or the mere words when it
+/// resolves to nothing that a digest may point to.
+fn relink(note: &Note, text: &str, snapshot: &Snapshot, span: std::ops::Range<usize>) -> String {
+    let mut out = String::new();
+    let mut at = span.start;
+    for l in note.doc.links.iter().filter(|l| l.key.is_none() && l.span.start >= span.start && l.span.end <= span.end) {
+        if l.span.start < at {
+            continue;
+        }
+        let resolution = snapshot.resolve(&note.path, &l.target);
+        if resolution == Resolution::External {
+            continue;
+        }
+        out.push_str(text.get(at..l.span.start).unwrap_or("").trim_end_matches('!'));
+        let words = spoken(&l.target, l.display.as_deref());
+        match resolution.path().filter(|p| !matches!(snapshot.layout().layer(p), Layer::Meta | Layer::Audit)) {
+            Some(path) => {
+                let named = l.display.clone().or_else(|| snapshot.note(path).map(|n| n.name.to_string())).unwrap_or(words);
+                out.push_str(&link(path, None, &named));
+            }
+            None => out.push_str(&words),
+        }
+        at = l.span.end;
+    }
+    out.push_str(text.get(at..span.end).unwrap_or(""));
+    out
+}
+
+fn heading_path(note: &Note, index: Option<u32>) -> Vec<String> {
+    let mut path: Vec<(u8, String)> = Vec::new();
+    let Some(index) = index else { return Vec::new() };
+    for heading in note.doc.headings.iter().take(index as usize + 1) {
+        path.retain(|(level, _)| *level < heading.level);
+        path.push((heading.level, one_line(&heading.text)));
+    }
+    path.into_iter().filter(|(level, text)| !(*level == 1 && **text == *note.name)).map(|(_, text)| text).collect()
+}
+
+/// Drops quote marks, list markers and task boxes in front of each line.
+fn strip_marker(text: &str) -> &str {
+    let mut rest = text.trim_start();
+    loop {
+        let before = rest;
+        rest = rest.strip_prefix("> ").or_else(|| rest.strip_prefix('>')).unwrap_or(rest).trim_start();
+        for bullet in ["- ", "* ", "+ "] {
+            rest = rest.strip_prefix(bullet).unwrap_or(rest).trim_start();
+        }
+        for task in ["[ ] ", "[x] ", "[X] "] {
+            rest = rest.strip_prefix(task).unwrap_or(rest);
+        }
+        let digits = rest.chars().take_while(char::is_ascii_digit).count();
+        if (1..=3).contains(&digits)
+            && let Some(after) = rest.get(digits..)
+            && let Some(after) = after.strip_prefix(". ").or_else(|| after.strip_prefix(") "))
+        {
+            return after.trim_start();
+        }
+        if rest == before {
+            return rest;
+        }
+    }
+}
+
+/// A resource that is no Markdown: paragraphs of prose between blank lines for `txt` and the like,
+/// verbatim lines for data.
+fn from_plain(path: &NotePath, text: &str, version: Version, date: Option<NaiveDate>) -> Material {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let prose = matches!(path.extension().to_ascii_lowercase().as_str(), "txt" | "text" | "org" | "rst");
+    let mut passages = Vec::new();
+    let mut run = String::new();
+    let flush = |run: &mut String, passages: &mut Vec<Passage>| {
+        let body = std::mem::take(run);
+        if body.trim().is_empty() {
+            return;
+        }
+        let (text, marker) = if prose { (one_line(&body), Marker::Plain) } else { (body.trim_end().to_owned(), Marker::Verbatim) };
+        passages.push(Passage { text, heading: Vec::new(), marker, id: None });
+    };
+    for line in text.lines() {
+        let trimmed = line.trim_start();
+        let item = prose && ["- ", "* ", "• "].iter().any(|b| trimmed.starts_with(b));
+        if trimmed.is_empty() || item || run.len() > 2_000 {
+            flush(&mut run, &mut passages);
+        }
+        if item {
+            passages.push(Passage { text: one_line(strip_marker(trimmed)), heading: Vec::new(), marker: Marker::Bullet, id: None });
+        } else if !trimmed.is_empty() {
+            run.push_str(line);
+            run.push('\n');
+        }
+    }
+    flush(&mut run, &mut passages);
+    Material {
+        path: path.clone(),
+        version,
+        name: path.stem().to_owned(),
+        description: None,
+        date,
+        language: Language::of(text),
+        passages,
+        links: Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn language_is_that_of_most_of_the_letters() {
+        assert_eq!(Language::of("The cause was `页面`."), Language::English);
+        assert_eq!(Language::of("用 BM25 检索记忆"), Language::Chinese);
+        assert_eq!(Language::of(""), Language::English);
+    }
+
+    #[test]
+    fn markers_are_no_part_of_a_passage() {
+        assert_eq!(strip_marker("- [x] done"), "done");
+        assert_eq!(strip_marker("12. Twelfth"), "Twelfth");
+        assert_eq!(strip_marker("> - quoted item"), "quoted item");
+        assert_eq!(strip_marker("2026. A year"), "2026. A year");
+    }
+
+    #[test]
+    fn prose_is_cut_at_blank_lines_and_data_is_verbatim() {
+        let path = NotePath::new("resource/2026-11-17/list.txt").unwrap();
+        let got = from_plain(&path, "One\ntwo.\n\n- three\n- four\n", Version::of(b""), None);
+        let texts: Vec<_> = got.passages.iter().map(|p| (p.text.as_str(), p.marker)).collect();
+        assert_eq!(texts, [("One two.", Marker::Plain), ("three", Marker::Bullet), ("four", Marker::Bullet)]);
+        let path = NotePath::new("resource/2026-11-17/a.csv").unwrap();
+        assert_eq!(from_plain(&path, "a,b\n1,2\n", Version::of(b""), None).passages[0].marker, Marker::Verbatim);
+    }
+}

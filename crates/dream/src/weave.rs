@@ -1,0 +1,249 @@
+//! Weave: facts, provenance and links become the text of a note. Only adds; what stands in a note
+//! stays where it is.
+
+use chrono::NaiveDate;
+use dormouse_vault::NotePath;
+
+use crate::abstractor::{ComposeJob, Target};
+use crate::decide::{Candidate, Flavour};
+use crate::markdown::{fact_text, link, name_text, one_line, plain, provenance, yaml_text};
+use crate::material::{Language, Material};
+
+/// A fact ready to be written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WovenFact {
+    /// The statement, one line.
+    pub text: String,
+    /// Its sources as links, at least one.
+    pub sources: Vec<String>,
+    /// Whether it is a numbered step.
+    pub step: bool,
+}
+
+/// A sentence, or only a source, that is added to a block that exists.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Amendment {
+    /// Index into [`Candidate::blocks`].
+    pub block: usize,
+    /// The sentence with its date; empty to add the source alone.
+    pub sentence: String,
+    /// Its sources as links.
+    pub sources: Vec<String>,
+}
+
+/// Everything that is added to a note.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Woven {
+    /// New blocks.
+    pub facts: Vec<WovenFact>,
+    /// Additions to blocks that exist.
+    pub amendments: Vec<Amendment>,
+    /// Links to related notes, each a sentence with the link in it.
+    pub related: Vec<String>,
+}
+
+impl WovenFact {
+    fn line(&self, number: Option<usize>) -> String {
+        let mark = number.map_or_else(|| "-".to_owned(), |n| format!("{n}."));
+        let text = if self.text.trim().is_empty() { String::new() } else { format!("{} ", fact_text(&self.text)) };
+        format!("{mark} {text}{}", fields(&self.sources))
+    }
+}
+
+fn fields(sources: &[String]) -> String {
+    sources.iter().map(|s| provenance(s)).collect::<Vec<_>>().join(" ")
+}
+
+/// The links to the passages that hold a fact's evidence; the note as a whole where no passage has
+/// an id.
+pub(crate) fn source_links(material: &Material, passages: &[usize]) -> Vec<String> {
+    let shown = material.date.map_or_else(|| material.name.clone(), |d| d.to_string());
+    let mut out: Vec<String> = Vec::new();
+    for passage in passages.iter().filter_map(|i| material.passages.get(*i)) {
+        let source = link(&material.path, passage.id.as_deref(), &shown);
+        if !out.contains(&source) {
+            out.push(source);
+        }
+    }
+    // An anchored source makes the bare one redundant.
+    if out.len() > 1 {
+        let bare = link(&material.path, None, &shown);
+        out.retain(|l| *l != bare);
+    }
+    out
+}
+
+/// The sentence that links to a related note: the given one with the link in it, else a plain one.
+pub(crate) fn related_line(candidate: &Candidate, sentence: Option<&str>, language: Language) -> String {
+    let target = link(&candidate.path, None, &candidate.name);
+    if let Some(sentence) = sentence.map(one_line).filter(|s| !s.is_empty() && s.chars().count() <= 240) {
+        let plain_name = name_text(&candidate.name);
+        for place in ["{link}", plain_name.as_str()] {
+            if !place.is_empty()
+                && let Some((before, after)) = sentence.split_once(place)
+            {
+                return format!("{}{target}{}", fact_text(&strip_links(before)), strip_links(after));
+            }
+        }
+        return format!("{target}: {}", fact_text(&strip_links(&sentence)));
+    }
+    let about = candidate.description.as_deref().map(|d| strip_links(&one_line(d))).filter(|d| !d.is_empty() && d.chars().count() <= 160);
+    match (about, language) {
+        (Some(about), Language::Chinese) => format!("参见{target}:{}", fact_text(&about)),
+        (Some(about), Language::English) => format!("See {target}: {}", fact_text(&about)),
+        (None, Language::Chinese) => format!("参见{target}。"),
+        (None, Language::English) => format!("See {target}."),
+    }
+}
+
+fn strip_links(text: &str) -> String {
+    plain(text).replace("[[", "").replace("]]", "").replace("::", ":")
+}
+
+/// A new note.
+#[must_use]
+pub(crate) fn new_note(name: &str, description: &str, created: NaiveDate, woven: &Woven, language: Language) -> String {
+    let mut out = String::from("---\n");
+    out.push_str(&format!("name: {}\n", yaml_text(name)));
+    if !description.trim().is_empty() {
+        out.push_str(&format!("description: {}\n", yaml_text(description)));
+    }
+    out.push_str(&format!("created: {created}\n---\n\n# {}\n\n", one_line(name)));
+    let mut number = 0;
+    let mut last_step = None;
+    for fact in &woven.facts {
+        if last_step.is_some_and(|was| was != fact.step) {
+            out.push('\n');
+        }
+        last_step = Some(fact.step);
+        number += usize::from(fact.step);
+        out.push_str(&fact.line(fact.step.then_some(number)));
+        out.push('\n');
+    }
+    if !woven.related.is_empty() {
+        out.push_str(&format!("\n{}\n\n", related_heading(language)));
+        for line in &woven.related {
+            out.push_str(&format!("- {line}\n"));
+        }
+    }
+    out
+}
+
+fn related_heading(language: Language) -> &'static str {
+    match language {
+        Language::English => "## Related",
+        Language::Chinese => "## 相关",
+    }
+}
+
+/// The subject's text with everything added. Line ends are the note's own. Linear.
+#[must_use]
+pub(crate) fn extend_note(subject: &Candidate, woven: &Woven, language: Language) -> String {
+    let text = &subject.text;
+    let eol = if text.contains("\r\n") { "\r\n" } else { "\n" };
+    let mut insertions: Vec<(usize, String)> = Vec::new();
+    for amendment in &woven.amendments {
+        let Some(block) = subject.blocks.get(amendment.block).filter(|b| b.open) else { continue };
+        let sentence = if amendment.sentence.trim().is_empty() { String::new() } else { format!("{} ", one_line(&amendment.sentence)) };
+        let at = before_block_id(text, block.span.start, block.span.end);
+        insertions.push((at, format!(" {sentence}{}", fields(&amendment.sources))));
+    }
+    let last_fact = subject.blocks.iter().rev().find(|b| !b.related);
+    if !woven.facts.is_empty() {
+        let related_start = subject.blocks.iter().find(|b| b.related).map(|b| heading_before(text, b.span.start));
+        let (at, tight) = match last_fact {
+            Some(block) if related_start.is_none_or(|r| block.span.end <= r) => {
+                let raw = text.get(block.span.clone()).unwrap_or("");
+                (block.span.end, raw.starts_with("- ") && !woven.facts.iter().any(|f| f.step))
+            }
+            _ => (related_start.unwrap_or(text.trim_end().len()), false),
+        };
+        let mut number = steps_before(subject, text);
+        let mut out = String::new();
+        for (i, fact) in woven.facts.iter().enumerate() {
+            number += usize::from(fact.step);
+            out.push_str(if i == 0 && !tight { eol } else { "" });
+            out.push_str(eol);
+            out.push_str(&fact.line(fact.step.then_some(number)));
+        }
+        insertions.push((at, out));
+    }
+    if !woven.related.is_empty() {
+        let lines: Vec<String> = woven.related.iter().map(|l| format!("- {l}")).collect();
+        match subject.blocks.iter().rev().find(|b| b.related) {
+            Some(block) => insertions.push((block.span.end, format!("{eol}{}", lines.join(eol)))),
+            None => {
+                let end = text.trim_end().len();
+                insertions.push((end, format!("{eol}{eol}{}{eol}{eol}{}", related_heading(language), lines.join(eol))));
+            }
+        }
+    }
+    // Stable: what was planned first at one place stands first.
+    insertions.sort_by_key(|(at, _)| *at);
+    let mut out = String::with_capacity(text.len() + insertions.iter().map(|(_, s)| s.len()).sum::<usize>());
+    let mut from = 0;
+    for (at, added) in insertions {
+        out.push_str(text.get(from..at).unwrap_or(""));
+        out.push_str(&added);
+        from = at;
+    }
+    out.push_str(text.get(from..).unwrap_or(""));
+    if !out.ends_with('\n') {
+        out.push_str(eol);
+    }
+    out
+}
+
+/// Where a sentence can be added to the block: before its block id and blanks at its end.
+fn before_block_id(text: &str, start: usize, end: usize) -> usize {
+    let block = text.get(start..end).unwrap_or("").trim_end();
+    let last_line = block.rfind('\n').map_or(0, |n| n + 1);
+    let tail = block.get(last_line..).unwrap_or("");
+    if let Some((head, id)) = tail.rsplit_once(" ^")
+        && !id.is_empty()
+        && id.chars().all(|c| c.is_ascii_alphanumeric() || c == '-')
+    {
+        return start + last_line + head.trim_end().len();
+    }
+    start + block.len()
+}
+
+/// The end of what stands before the heading line above `at`.
+fn heading_before(text: &str, at: usize) -> usize {
+    let before = text.get(..at).unwrap_or("").trim_end();
+    let line = before.rfind('\n').map_or(0, |n| n + 1);
+    text.get(..line).unwrap_or("").trim_end().len()
+}
+
+fn steps_before(subject: &Candidate, text: &str) -> usize {
+    let last = subject.blocks.iter().rev().find(|b| !b.related).and_then(|b| text.get(b.span.clone()));
+    last.and_then(|raw| raw.split_once(". ")).and_then(|(n, _)| n.trim().parse().ok()).unwrap_or(0)
+}
+
+/// The text of the job's note from what is to be added: what both abstractors end with.
+pub(crate) fn weave(job: &ComposeJob<'_>, description: &str, woven: &Woven) -> String {
+    match job.target {
+        Target::Create => new_note(job.name, description, job.today, woven, job.language),
+        Target::Update { subject, .. } => extend_note(subject, woven, job.language),
+    }
+}
+
+/// The related notes of a job as lines; those that an updated note links to already are left out.
+pub(crate) fn related_lines(job: &ComposeJob<'_>) -> Vec<String> {
+    let have = |path: &NotePath| match job.target {
+        Target::Create => false,
+        Target::Update { subject, .. } => subject.links.contains(path) || subject.path == *path,
+    };
+    job.related.iter().filter(|(c, _)| !have(&c.path)).map(|(c, s)| related_line(c, s.as_deref(), job.language)).collect()
+}
+
+/// The dated sentence that narrows or contradicts a block in place.
+pub(crate) fn dated(flavour: Flavour, date: NaiveDate, text: &str, language: Language) -> String {
+    let text = fact_text(text);
+    match (flavour, language) {
+        (Flavour::Correct, Language::English) => format!("**Superseded {date}:** {text}"),
+        (Flavour::Correct, Language::Chinese) => format!("**{date} 更正:** {text}"),
+        (_, Language::English) => format!("**More precisely, {date}:** {text}"),
+        (_, Language::Chinese) => format!("**{date} 补充:** {text}"),
+    }
+}
