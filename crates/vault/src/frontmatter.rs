@@ -3,6 +3,12 @@
 use std::ops::Range;
 
 use serde_json::Value;
+use serde_saphyr::options::DuplicateKeyPolicy;
+
+use crate::lines::{Lines, one_based};
+use crate::problem::{Problem, ProblemKind};
+use crate::tag;
+use crate::yaml_spans::{self, Entry};
 
 /// A note's properties.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -22,4 +28,139 @@ impl Frontmatter {
     pub fn text(&self, key: &str) -> Option<&str> {
         self.properties.get(key)?.as_str().map(str::trim).filter(|s| !s.is_empty())
     }
+
+    /// `aliases`, in any case of the key: trimmed, without blanks and what is no string. A bare
+    /// string is one alias. They never resolve links.
+    #[must_use]
+    pub fn aliases(&self) -> Vec<String> {
+        let strings = self.strings("aliases");
+        strings.into_iter().map(str::trim).filter(|s| !s.is_empty()).map(ToOwned::to_owned).collect()
+    }
+
+    /// `tags`, in any case of the key, without `#`; what can't be a tag is left out.
+    #[must_use]
+    pub fn tags(&self) -> Vec<String> {
+        self.strings("tags").into_iter().filter_map(tag::property).map(ToOwned::to_owned).collect()
+    }
+
+    /// The strings of a list property, or a text property as its only string.
+    fn strings(&self, key: &str) -> Vec<&str> {
+        let value = self.properties.iter().find(|(k, _)| k.eq_ignore_ascii_case(key)).map(|(_, value)| value);
+        match value {
+            Some(Value::String(one)) => vec![one],
+            Some(Value::Array(many)) => many.iter().filter_map(Value::as_str).collect(),
+            _ => Vec::new(),
+        }
+    }
+}
+
+/// What [`read`] finds.
+pub(crate) struct Read {
+    pub(crate) frontmatter: Frontmatter,
+    /// Where each top-level property stands; empty when the block can't be read.
+    pub(crate) entries: Vec<Entry>,
+    /// Whether the properties are one `{ … }`.
+    pub(crate) flow: bool,
+    /// Where the body begins.
+    pub(crate) body: usize,
+    pub(crate) problems: Vec<Problem>,
+}
+
+/// Reads the frontmatter of `text`. A block that is no mapping is body, as is one that is never
+/// closed; one that is meant as a mapping but can't be read is kept, with a problem.
+pub(crate) fn read(text: &str, lines: &Lines<'_>) -> Read {
+    let mark = if text.starts_with('\u{FEFF}') { '\u{FEFF}'.len_utf8() } else { 0 };
+    let mut read = Read {
+        frontmatter: Frontmatter { well_formed: true, ..Frontmatter::default() },
+        entries: Vec::new(),
+        flow: false,
+        body: mark,
+        problems: Vec::new(),
+    };
+    let Some(close) = closing_line(lines, mark) else { return read };
+    let span = mark..lines.span(close).end;
+    let yaml_start = if lines.count() > 1 { lines.span(1).start } else { return read };
+    let yaml = text.get(yaml_start..lines.span(close).start).unwrap_or("");
+    let body = if close + 1 < lines.count() { lines.span(close + 1).start } else { text.len() };
+    let options = serde_saphyr::options! {
+        strict_booleans: true,
+        duplicate_keys: DuplicateKeyPolicy::LastWins,
+        with_snippet: false,
+    };
+    let has_content = yaml.lines().any(|l| !l.trim().is_empty() && !l.trim_start().starts_with('#'));
+    let value = if has_content {
+        serde_saphyr::from_str_with_options::<Value>(yaml, options)
+    } else {
+        Ok(Value::Null)
+    };
+    match value {
+        Ok(Value::Object(properties)) => {
+            let spans = yaml_spans::of(yaml, yaml_start);
+            read.problems.extend(duplicates(&spans.entries, lines));
+            read.frontmatter.properties = properties;
+            read.entries = spans.entries;
+            read.flow = spans.flow;
+        }
+        Ok(Value::Null) if !has_content => {}
+        Err(error) if is_meant_as_mapping(yaml) => {
+            let line = error.location().map_or(1, |at| at.line().max(1)) as usize;
+            read.frontmatter.well_formed = false;
+            read.problems.push(Problem {
+                kind: ProblemKind::MalformedFrontmatter,
+                line: Some(one_based(line.min(close))),
+                message: "the properties can't be read as YAML; mend this line (the note's text is read all the same)"
+                    .to_owned(),
+            });
+        }
+        Ok(other) => {
+            if other.is_array() {
+                read.problems.push(Problem {
+                    kind: ProblemKind::MalformedFrontmatter,
+                    line: Some(1),
+                    message: "the block at the top is a list, not properties; it is read as text".to_owned(),
+                });
+            }
+            return read;
+        }
+        Err(_) => return read,
+    }
+    read.frontmatter.span = Some(span);
+    read.body = body;
+    read
+}
+
+/// The line that closes the block which line 1 opens.
+fn closing_line(lines: &Lines<'_>, mark: usize) -> Option<usize> {
+    let opens = lines.text(0).get(mark..) == Some("---");
+    let is_close = |line: &usize| lines.text(*line).trim_end_matches([' ', '\t']) == "---";
+    opens.then(|| (1..lines.count()).find(is_close)).flatten()
+}
+
+/// Whether a block that can't be read was meant to hold properties: a line begins with `key:`.
+fn is_meant_as_mapping(yaml: &str) -> bool {
+    yaml.lines().any(|line| {
+        let key = line.find(':').and_then(|colon| line.split_at_checked(colon));
+        key.is_some_and(|(key, rest)| {
+            let value = rest.get(1..).unwrap_or("");
+            !key.trim().is_empty()
+                && !key.starts_with(['#', '-', '*', '>', '|'])
+                && (value.is_empty() || value.starts_with([' ', '\t']))
+        })
+    })
+}
+
+fn duplicates(entries: &[Entry], lines: &Lines<'_>) -> Vec<Problem> {
+    let mut seen = std::collections::HashMap::new();
+    let mut problems = Vec::new();
+    for entry in entries {
+        let line = lines.number(entry.key_span.start);
+        if let Some(first) = seen.insert(entry.key.as_str(), line) {
+            problems.push(Problem {
+                kind: ProblemKind::DuplicateKey,
+                line: Some(line),
+                message: format!("`{}` stands on line {first} too; the last one counts. Keep one", entry.key),
+            });
+        }
+    }
+    problems
 }

@@ -32,20 +32,34 @@
 //! ```
 
 // What a note is.
+mod anchor;
 mod block;
+mod block_id;
+mod canvas;
+mod conflict_copy;
+mod date;
+mod document;
+mod fold;
 mod frontmatter;
+mod inline;
 mod inline_field;
+mod lines;
 mod link;
+mod mask;
 mod note;
 mod path;
 mod problem;
+mod structure;
+mod tag;
 mod version;
+mod wikilink;
+mod yaml_spans;
 
 // What a vault is.
 mod graph;
 mod layout;
 mod reading;
-mod resolve; mod anchor; mod block_id; mod document; mod fold; mod inline; mod lines; mod mask; mod structure; mod tag; mod wikilink; mod yaml_spans;
+mod resolve;
 mod settings;
 mod snapshot;
 mod standin;

@@ -1,5 +1,10 @@
 //! Which file a link's target means, as Obsidian decides it.
 
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
+
+use crate::fold;
 use crate::path::NotePath;
 
 /// What a target resolves to.
@@ -27,4 +32,156 @@ impl Resolution {
             _ => None,
         }
     }
+}
+
+/// Into how many parts the index is cut. A change copies one part and this many pointers.
+const SHARDS: u64 = 256;
+
+/// A file as it is compared.
+#[derive(Debug, Clone)]
+struct Known {
+    path: NotePath,
+    folded: Arc<str>,
+}
+
+type Shard = HashMap<Box<str>, Vec<Known>>;
+
+/// All files of a vault by their folded name. A clone is one pointer; a change copies what it
+/// touches, so that snapshots share the rest.
+#[derive(Debug, Clone)]
+pub(crate) struct FileIndex {
+    shards: Arc<Vec<Arc<Shard>>>,
+}
+
+impl Default for FileIndex {
+    fn default() -> Self {
+        let empty: Arc<Shard> = Arc::default();
+        Self { shards: Arc::new((0..SHARDS).map(|_| Arc::clone(&empty)).collect()) }
+    }
+}
+
+impl FileIndex {
+    /// Adds a file; one that is there already is replaced (its spelling on disk may be new).
+    pub(crate) fn insert(&mut self, path: NotePath) {
+        let folded: Arc<str> = fold::name(path.as_str()).into();
+        let name: Box<str> = file_name(&folded).into();
+        let Some(shard) = self.shard_mut(&name) else { return };
+        let known = shard.entry(name).or_default();
+        known.retain(|k| k.path != path);
+        known.push(Known { path, folded });
+    }
+
+    /// Takes a file away.
+    pub(crate) fn remove(&mut self, path: &NotePath) {
+        let folded = fold::name(path.as_str());
+        let name = file_name(&folded);
+        let Some(shard) = self.shard_mut(name) else { return };
+        if let Some(known) = shard.get_mut(name) {
+            known.retain(|k| k.path != *path);
+            if known.is_empty() {
+                shard.remove(name);
+            }
+        }
+    }
+
+    /// Which file `target` (decoded, without subpath) means in a link of `source`. The order of
+    /// insertion never matters. Linear in the number of files of that name.
+    pub(crate) fn resolve(&self, source: &NotePath, target: &str) -> Resolution {
+        if target.is_empty() {
+            return Resolution::File { path: source.clone(), ambiguous: false };
+        }
+        let wanted = collapse_slashes(&fold::name(target));
+        let literal = collapse_slashes(&target.replace('\u{A0}', " "));
+        let as_written = file_name(&wanted).contains('.').then(|| self.find(source, &wanted, &literal)).flatten();
+        let found = as_written.or_else(|| self.find(source, &format!("{wanted}.md"), &format!("{literal}.md")));
+        match found {
+            Some((path, ambiguous)) => Resolution::File { path, ambiguous },
+            None => Resolution::Unresolved(unresolved_key(target)),
+        }
+    }
+
+    fn find(&self, source: &NotePath, wanted: &str, literal: &str) -> Option<(NotePath, bool)> {
+        let name = file_name(wanted);
+        let known = self.shards.get(shard_of(name))?.get(name)?;
+        let folder = fold::name(source.folder());
+        if wanted.starts_with("./") || wanted.starts_with("../") {
+            return best(known, &folder, literal, |k| Some(*k.folded == *relative(&folder, wanted)?));
+        }
+        if let Some(rooted) = wanted.strip_prefix('/') {
+            return best(known, &folder, literal, |k| Some(*k.folded == *rooted));
+        }
+        let exact = best(known, &folder, literal, |k| Some(*k.folded == *wanted));
+        exact.or_else(|| {
+            best(known, &folder, literal, |k| {
+                let head = k.folded.strip_suffix(wanted)?;
+                Some(head.is_empty() || head.ends_with('/'))
+            })
+        })
+    }
+
+    fn shard_mut(&mut self, name: &str) -> Option<&mut Shard> {
+        Arc::make_mut(&mut self.shards).get_mut(shard_of(name)).map(Arc::make_mut)
+    }
+}
+
+/// The best of the files that `fits`: in the source's folder or below it, then the shortest path
+/// in characters, then the one that is spelled like the link, then byte order. The flag says that
+/// only byte order decided.
+fn best(
+    known: &[Known],
+    folder: &str,
+    literal: &str,
+    fits: impl Fn(&Known) -> Option<bool>,
+) -> Option<(NotePath, bool)> {
+    let spelled = literal.trim_start_matches("../").trim_start_matches("./").trim_start_matches('/');
+    let rank = |k: &Known| {
+        let beside = folder.is_empty() || k.folded.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'));
+        (!beside, k.path.as_str().chars().count(), !k.path.as_str().ends_with(spelled))
+    };
+    let mut ranked: Vec<_> = known.iter().filter(|k| fits(k) == Some(true)).map(|k| (rank(k), &k.path)).collect();
+    ranked.sort();
+    let (first, path) = ranked.first()?;
+    let ambiguous = ranked.get(1).is_some_and(|(second, _)| second == first);
+    Some(((*path).clone(), ambiguous))
+}
+
+/// The key under which a target that no file answers to is counted: folded, without `.md`.
+pub(crate) fn unresolved_key(target: &str) -> String {
+    let folded = fold::name(target);
+    folded.strip_suffix(".md").filter(|rest| !rest.is_empty()).map_or_else(|| folded.clone(), ToOwned::to_owned)
+}
+
+fn shard_of(name: &str) -> usize {
+    let mut hasher = DefaultHasher::new();
+    name.hash(&mut hasher);
+    usize::try_from(hasher.finish() % SHARDS).unwrap_or(0)
+}
+
+fn file_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+/// `./x` and `../x` from `folder`; `None` when it leaves the vault.
+fn relative(folder: &str, target: &str) -> Option<String> {
+    let mut segments: Vec<&str> = folder.split('/').filter(|s| !s.is_empty()).collect();
+    for segment in target.split('/') {
+        match segment {
+            "." => {}
+            ".." => {
+                segments.pop()?;
+            }
+            name => segments.push(name),
+        }
+    }
+    Some(segments.join("/"))
+}
+
+fn collapse_slashes(path: &str) -> String {
+    let mut out = String::with_capacity(path.len());
+    for c in path.chars() {
+        if c != '/' || !out.ends_with('/') {
+            out.push(c);
+        }
+    }
+    out
 }
