@@ -62,7 +62,6 @@ mod reading;
 mod resolve;
 mod settings;
 mod snapshot;
-mod standin;
 mod take_in;
 mod vault;
 mod walk;

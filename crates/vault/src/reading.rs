@@ -64,18 +64,16 @@ fn to_note(path: &NotePath, stamp: Stamp, bytes: &[u8], layout: &Layout, before:
         Some(note) => (note.doc.clone(), note.utf8),
         None => parse(bytes),
     };
-    let heading = || doc.headings.iter().find(|heading| heading.level == 1).map(|heading| heading.text.as_str());
-    let name = doc.frontmatter.text("name").or_else(heading).filter(|name| !name.is_empty()).unwrap_or_else(|| path.stem());
     Note {
         layer: layout.layer(path),
         bucket: layout.bucket(path),
         version,
         size: bytes.len() as u64,
         mtime_ns: stamp.mtime_ns,
-        name: Arc::from(name),
-        description: doc.frontmatter.text("description").map(Arc::from),
-        aliases: Vec::new(),
-        date: crate::standin::note_date(&doc.frontmatter, path, stamp.mtime_ns),
+        name: Arc::from(doc.name(path)),
+        description: doc.description().map(Arc::from),
+        aliases: doc.frontmatter.aliases(),
+        date: crate::date::note_date(&doc.frontmatter, path, stamp.mtime_ns),
         conflict_of: None,
         utf8,
         path: path.clone(),
@@ -85,9 +83,9 @@ fn to_note(path: &NotePath, stamp: Stamp, bytes: &[u8], layout: &Layout, before:
 
 fn parse(bytes: &[u8]) -> (Document, bool) {
     if let Ok(text) = std::str::from_utf8(bytes) {
-        return (crate::standin::parse(text), true);
+        return (Document::parse(text), true);
     }
-    let mut doc = crate::standin::parse(&String::from_utf8_lossy(bytes));
+    let mut doc = Document::parse(&String::from_utf8_lossy(bytes));
     let message = "not UTF-8; it can be read and searched, but is never rewritten".to_owned();
     doc.problems.push(Problem { kind: ProblemKind::NotUtf8, line: None, message });
     (doc, false)

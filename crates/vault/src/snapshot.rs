@@ -10,8 +10,7 @@ use crate::link::Link;
 use crate::note::{Document, Note};
 use crate::path::NotePath;
 use crate::problem::{Problem, ProblemKind};
-use crate::resolve::Resolution;
-use crate::standin::FileIndex;
+use crate::resolve::{FileIndex, Resolution};
 use crate::walk::PathProblems;
 
 /// Notes, files, link graph, tags and problems of a vault at one moment. Cheap to clone; a change
@@ -168,7 +167,7 @@ impl Snapshot {
     /// the anchor is broken.
     #[must_use]
     pub fn anchor_line(&self, target: &NotePath, subpath: &str) -> Option<u32> {
-        crate::standin::anchor_line(&self.notes.get(target)?.doc, subpath)
+        self.notes.get(target)?.doc.anchor_line(subpath)
     }
 
     /// The edges of a document as if it stood at `source`: ordered, each key once. Works for text

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use unicode_normalization::UnicodeNormalization;
 
-use crate::standin as conflict_copy;
+use crate::conflict_copy;
 use crate::graph::{EdgeKey, EdgeTarget, Standing};
 use crate::note::Note;
 use crate::path::NotePath;
