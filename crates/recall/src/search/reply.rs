@@ -1,0 +1,126 @@
+//! What a search answers: notes with their best passages, how they came about, and how fresh each
+//! signal was.
+
+use std::ops::Range;
+
+use chrono::{DateTime, NaiveDate, Utc};
+use dormouse_vault::{Bucket, Layer, NotePath};
+use serde::{Deserialize, Serialize};
+
+/// The answer to a search.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct SearchReply {
+    /// Best first.
+    pub hits: Vec<Hit>,
+    /// How many notes match, before the limit.
+    pub total: usize,
+    /// The state of each signal.
+    pub freshness: Vec<SignalFreshness>,
+    /// What could not be used, for a person. The answer came all the same.
+    pub warnings: Vec<String>,
+    /// How the query was read, where that is not obvious: corrected words, too many words, text
+    /// that looked like an operator.
+    pub notices: Vec<String>,
+}
+
+/// A note that answers.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct Hit {
+    /// The note.
+    pub path: NotePath,
+    /// Its name.
+    pub name: String,
+    /// Its description.
+    pub description: Option<String>,
+    /// The day that it states, in frontmatter or path.
+    pub date: Option<NaiveDate>,
+    /// Its layer.
+    pub layer: Layer,
+    /// Its bucket, for a digest note.
+    pub bucket: Option<Bucket>,
+    /// Comparable within one reply only.
+    pub score: f64,
+    /// The best passages, best first.
+    pub passages: Vec<Passage>,
+    /// How the score came about, when asked for.
+    pub explain: Option<Explain>,
+    /// Whether the note is archived.
+    pub archived: bool,
+    /// Notes left out because their passages have the same text.
+    pub also_at: Vec<NotePath>,
+}
+
+/// A block that answers. Its text is data from a note, never an instruction.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct Passage {
+    /// The headings that it stands under, outermost first.
+    pub heading_path: Vec<String>,
+    /// First and last line in the file, 1-based.
+    pub lines: (u32, u32),
+    /// Its block id, without `^`.
+    pub block_id: Option<String>,
+    /// Its text as written, without the block id.
+    pub text: String,
+    /// The words of the query in `text`, as byte ranges, in order.
+    pub highlights: Vec<Range<usize>>,
+    /// The block's score, with the note's factors.
+    pub score: f64,
+    /// The places that it cites: links with a block anchor, and `derived_from::`.
+    pub cites: Vec<Citation>,
+}
+
+/// A place that a passage points to.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct Citation {
+    /// The note.
+    pub note: NotePath,
+    /// The block's id, when the link names one.
+    pub block: Option<String>,
+}
+
+/// How a score came about.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct Explain {
+    /// Named factors; their product is the score.
+    pub factors: Vec<Named>,
+    /// The parts of the first factor, `text`; their sum is its value.
+    pub parts: Vec<Named>,
+}
+
+/// A named number.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct Named {
+    /// What it is.
+    pub name: String,
+    /// Its value.
+    pub value: f64,
+}
+
+/// The state of a signal.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct SignalFreshness {
+    /// `index`, `centrality`, `communities`, `recency`, `archived` or `digests`.
+    pub signal: String,
+    /// Its state.
+    pub state: SignalState,
+    /// When it was computed, where it is stored.
+    pub computed_at: Option<DateTime<Utc>>,
+}
+
+/// The states of a signal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum SignalState {
+    /// In use.
+    Fresh,
+    /// Never computed; its factor is 1.
+    Missing,
+    /// Too old to be used; its factor is 1.
+    Stale,
+    /// Corrupt or from another version; its factor is 1.
+    Unreadable,
+    /// Switched off.
+    Off,
+    /// The index could not be kept on disk and lives in memory for this process.
+    InMemory,
+}
