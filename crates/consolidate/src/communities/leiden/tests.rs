@@ -1,0 +1,3 @@
+//! Leiden on graphs with known answers.
+
+use super::*;

@@ -1,0 +1,153 @@
+//! The page for a person: `audit/<date>/duplicates.md`.
+
+use std::fmt::Write;
+
+use chrono::{DateTime, FixedOffset};
+use dormouse_vault::NotePath;
+use dormouse_vault::audit::AuditEntry;
+
+use super::{DuplicatePair, DuplicateReason};
+use crate::inputs::Inputs;
+
+/// The section with the pairs that `page`, today's page so far, does not show yet; `None` when
+/// there are none, so that an unchanged set leaves the file alone.
+pub(crate) fn entry(
+    inputs: &Inputs,
+    pairs: &[DuplicatePair],
+    page: &str,
+    max: usize,
+    at: DateTime<FixedOffset>,
+) -> Option<AuditEntry> {
+    let new: Vec<(String, &DuplicatePair)> = pairs
+        .iter()
+        .map(|p| (heading(inputs, p), p))
+        .filter(|(heading, _)| !page.lines().any(|line| line == heading.as_str()))
+        .collect();
+    if new.is_empty() {
+        return None;
+    }
+    let mut body = String::new();
+    for (heading, pair) in new.iter().take(max) {
+        section(&mut body, heading, pair);
+    }
+    if let Some(more) = new.len().checked_sub(max).filter(|n| *n > 0) {
+        let _ = writeln!(body, "{more} more pairs are not shown.");
+    }
+    let title = match new.len() {
+        1 => "one pair to look at".to_owned(),
+        n => format!("{n} pairs to look at"),
+    };
+    Some(AuditEntry {
+        page: "duplicates",
+        at,
+        title,
+        body,
+    })
+}
+
+fn heading(inputs: &Inputs, pair: &DuplicatePair) -> String {
+    format!(
+        "### {} and {} · {}",
+        link(inputs, &pair.keep),
+        link(inputs, &pair.other),
+        kind(&pair.reason)
+    )
+}
+
+fn link(inputs: &Inputs, path: &NotePath) -> String {
+    let name = inputs
+        .digest(path)
+        .map_or_else(|| path.stem().to_owned(), |d| d.note.name.to_string());
+    let name: String = name
+        .chars()
+        .filter(|c| !matches!(c, '[' | ']' | '|') && !c.is_control())
+        .collect();
+    format!("[[{}|{name}]]", path.link_target())
+}
+
+fn kind(reason: &DuplicateReason) -> &'static str {
+    match reason {
+        DuplicateReason::ConflictCopy => "conflict copy",
+        DuplicateReason::Identical => "same text",
+        DuplicateReason::SameName { .. } => "same name",
+        DuplicateReason::Similar { .. } => "similar text",
+        DuplicateReason::SimilarName { .. } => "similar name",
+    }
+}
+
+fn section(body: &mut String, heading: &str, pair: &DuplicatePair) {
+    let why = match pair.reason {
+        DuplicateReason::ConflictCopy => "A sync tool kept both sides of a conflict.".to_owned(),
+        DuplicateReason::Identical => "They say the same in the same words.".to_owned(),
+        DuplicateReason::SameName { ambiguous: false } => "Their names are the same.".to_owned(),
+        DuplicateReason::SameName { ambiguous: true } => {
+            "More than two notes have this name: which belong together is not decided here."
+                .to_owned()
+        }
+        DuplicateReason::Similar {
+            jaccard,
+            containment,
+        } => format!(
+            "{:.0} % of their phrases are common; each holds at least {:.0} % of the other's.",
+            100.0 * jaccard,
+            100.0 * containment
+        ),
+        DuplicateReason::SimilarName { likeness } => {
+            format!("Their names are alike by {:.0} %.", 100.0 * likeness)
+        }
+    };
+    let _ = writeln!(body, "{heading}\n\n{why}\n");
+    if let Some(diff) = &pair.diff {
+        let fence = "`".repeat(longest_fence(diff).max(2) + 1);
+        let _ = writeln!(body, "{fence}diff\n{diff}\n{fence}\n");
+    } else {
+        list(body, "In both:", &pair.common);
+        list(
+            body,
+            &format!("Only in {}:", pair.keep.link_target()),
+            &pair.only_keep,
+        );
+        list(
+            body,
+            &format!("Only in {}:", pair.other.link_target()),
+            &pair.only_other,
+        );
+    }
+    if !matches!(pair.reason, DuplicateReason::SameName { ambiguous: true }) {
+        let _ = writeln!(
+            body,
+            "If they are one: `dormouse merge {} {}`\n",
+            shell(&pair.other),
+            shell(&pair.keep)
+        );
+    }
+}
+
+fn list(body: &mut String, head: &str, sentences: &[String]) {
+    if sentences.is_empty() {
+        return;
+    }
+    let _ = writeln!(body, "{head}\n");
+    for sentence in sentences {
+        let _ = writeln!(body, "- {}", sentence.replace(['\n', '\r'], " "));
+    }
+    body.push('\n');
+}
+
+/// The longest run of backticks.
+fn longest_fence(text: &str) -> usize {
+    text.split(|c| c != '`').map(str::len).max().unwrap_or(0)
+}
+
+/// A path as one word of a shell.
+fn shell(path: &NotePath) -> String {
+    let plain = path
+        .as_str()
+        .chars()
+        .all(|c| c.is_alphanumeric() || matches!(c, '/' | '.' | '-' | '_'));
+    if plain {
+        path.to_string()
+    } else {
+        format!("'{}'", path.as_str().replace('\'', r"'\''"))
+    }
+}

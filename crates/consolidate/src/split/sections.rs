@@ -1,0 +1,199 @@
+//! The top-level sections of a body, and which of them are one theme.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use dormouse_vault::text::{content_words, estimate_tokens};
+use dormouse_vault::{BlockKind, Note};
+
+use crate::inputs::plain;
+
+/// A section: from its heading to the next one of the same level.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Section {
+    /// The heading's text as written.
+    pub(super) heading: String,
+    /// Heading and content, up to the next section; line ends included.
+    pub(super) span: Range<usize>,
+    /// What it says.
+    pub(super) statement: String,
+    /// Estimated tokens of `span`.
+    pub(super) tokens: usize,
+}
+
+/// The body up to the first section, and the sections. Lead and sections joined are the body.
+///
+/// Sections begin at the headings of the highest level, a lone title before everything else not
+/// counted. Headings come from the parser, so that a `#` in a code block is none.
+pub(super) fn sections(note: &Note, text: &str) -> (Range<usize>, Vec<Section>) {
+    let body = note.doc.body.clone();
+    let headings: Vec<_> = note
+        .doc
+        .headings
+        .iter()
+        .filter(|h| h.span.start >= body.start)
+        .collect();
+    let inside_block = |at: usize| {
+        note.doc
+            .blocks
+            .iter()
+            .any(|b| b.span.start < at && at < b.span.end)
+    };
+    let title = match headings.split_first() {
+        Some((first, rest)) if first.level == 1 => {
+            let only = rest.iter().all(|h| h.level > 1);
+            let leads = note
+                .doc
+                .blocks
+                .iter()
+                .all(|b| b.span.start > first.span.start);
+            only && leads
+        }
+        _ => false,
+    };
+    let candidates = headings
+        .iter()
+        .skip(usize::from(title))
+        .filter(|h| !inside_block(h.span.start));
+    let candidates: Vec<_> = candidates.collect();
+    let Some(level) = candidates.iter().map(|h| h.level).min() else {
+        return (body, Vec::new());
+    };
+    let tops: Vec<_> = candidates
+        .into_iter()
+        .filter(|h| h.level == level)
+        .collect();
+    let starts: Vec<usize> = tops
+        .iter()
+        .map(|h| line_start(text, h.span.start).max(body.start))
+        .collect();
+    let mut out = Vec::new();
+    for (i, heading) in tops.iter().enumerate() {
+        let Some(&start) = starts.get(i) else {
+            continue;
+        };
+        let end = starts.get(i + 1).copied().unwrap_or(body.end);
+        let span = start..end;
+        let blocks = note
+            .doc
+            .blocks
+            .iter()
+            .filter(|b| b.span.start >= heading.span.end && b.span.end <= end);
+        let statement = blocks
+            .map(|b| plain(note, text, b.span.clone()))
+            .collect::<Vec<_>>()
+            .join("\n");
+        let tokens = estimate_tokens(text.get(span.clone()).unwrap_or(""));
+        out.push(Section {
+            heading: heading.text.clone(),
+            span,
+            statement,
+            tokens,
+        });
+    }
+    let lead = body.start..starts.first().copied().unwrap_or(body.end);
+    (lead, out)
+}
+
+fn line_start(text: &str, at: usize) -> usize {
+    text.get(..at)
+        .and_then(|t| t.rfind('\n'))
+        .map_or(0, |n| n + 1)
+}
+
+/// Groups of sections that speak of the same, each in order, by their first section. Two sections
+/// whose words are alike by at least `cohesion` are one theme, and so is what they join.
+pub(super) fn themes(sections: &[Section], cohesion: f64) -> Vec<Vec<usize>> {
+    let vectors: Vec<BTreeMap<String, f64>> = sections
+        .iter()
+        .map(|s| counts(&s.heading, &s.statement))
+        .collect();
+    let mut group: Vec<usize> = (0..sections.len()).collect();
+    for (i, a) in vectors.iter().enumerate() {
+        for (j, b) in vectors.iter().enumerate().skip(i + 1) {
+            if cosine(a, b) >= cohesion {
+                let (keep, drop) = match (group.get(i), group.get(j)) {
+                    (Some(&x), Some(&y)) => (x.min(y), x.max(y)),
+                    _ => continue,
+                };
+                group
+                    .iter_mut()
+                    .filter(|g| **g == drop)
+                    .for_each(|g| *g = keep);
+            }
+        }
+    }
+    let mut out: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    for (i, g) in group.into_iter().enumerate() {
+        out.entry(g).or_default().push(i);
+    }
+    out.into_values().collect()
+}
+
+/// The largest likeness between sections of different themes.
+pub(super) fn likeness_across(sections: &[Section], themes: &[Vec<usize>]) -> f64 {
+    let vectors: Vec<BTreeMap<String, f64>> = sections
+        .iter()
+        .map(|s| counts(&s.heading, &s.statement))
+        .collect();
+    let mut largest = 0.0_f64;
+    for (t, theme) in themes.iter().enumerate() {
+        for other in themes.iter().skip(t + 1) {
+            for (a, b) in theme
+                .iter()
+                .flat_map(|i| other.iter().map(move |j| (*i, *j)))
+            {
+                if let (Some(a), Some(b)) = (vectors.get(a), vectors.get(b)) {
+                    largest = largest.max(cosine(a, b));
+                }
+            }
+        }
+    }
+    largest
+}
+
+fn counts(heading: &str, statement: &str) -> BTreeMap<String, f64> {
+    let mut out = BTreeMap::new();
+    for word in content_words(heading)
+        .into_iter()
+        .chain(content_words(statement))
+    {
+        *out.entry(word).or_insert(0.0) += 1.0;
+    }
+    out
+}
+
+/// Cosine of two bags of words; 0 when one is empty.
+fn cosine(a: &BTreeMap<String, f64>, b: &BTreeMap<String, f64>) -> f64 {
+    let dot: f64 = a
+        .iter()
+        .filter_map(|(word, x)| b.get(word).map(|y| x * y))
+        .sum();
+    let norm = |v: &BTreeMap<String, f64>| v.values().map(|x| x * x).sum::<f64>().sqrt();
+    let both = norm(a) * norm(b);
+    if both > 0.0 { dot / both } else { 0.0 }
+}
+
+/// Whether something ties the sections to each other, so that none can leave.
+pub(super) fn entangled(note: &Note, text: &str) -> bool {
+    let footnotes = note
+        .doc
+        .blocks
+        .iter()
+        .any(|b| b.kind == BlockKind::Footnote);
+    let references = note.doc.blocks.iter().any(|b| {
+        let block = text.get(b.span.clone()).unwrap_or("");
+        b.kind == BlockKind::Paragraph && block.lines().any(is_reference_definition)
+    });
+    footnotes || references
+}
+
+/// `[label]: destination`.
+fn is_reference_definition(line: &str) -> bool {
+    let line = line.trim_start();
+    line.starts_with('[')
+        && !line.starts_with("[[")
+        && line
+            .find("]:")
+            .is_some_and(|at| line.get(1..at).is_some_and(|l| !l.contains(']')))
+}
