@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use crate::change::{Change, ChangeSet, Writer};
 use crate::conserve::{Conservation, Violation};
 use crate::error::CommitError;
+use crate::fs;
 use crate::layout::{Layer, Layout};
 use crate::path::NotePath;
 
@@ -39,10 +40,13 @@ pub(crate) fn may_at(set: &ChangeSet, change: &Change, path: &NotePath, layout: 
 
 fn named_once(set: &ChangeSet) -> Result<(), CommitError> {
     let mut seen = BTreeSet::new();
-    let mut targets = BTreeSet::new();
+    let mut fresh = BTreeSet::new();
     for change in &set.changes {
         let twice = !seen.insert(change.path())
-            || matches!(change, Change::Rename { to, .. } if !targets.insert(to));
+            || match change {
+                Change::Create { path: new, .. } | Change::Rename { to: new, .. } => !fresh.insert(fs::fold(new.as_str())),
+                _ => false,
+            };
         if twice {
             return Err(CommitError::NamedTwice { path: change.path().clone() });
         }

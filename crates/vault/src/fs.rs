@@ -229,6 +229,8 @@ fn twin(folder: &Path, is_it: impl Fn(&str) -> bool) -> Option<PathBuf> {
     names.first().map(|name| folder.join(name))
 }
 
-fn fold(name: &str) -> String {
+/// A name without its case and Unicode form: two names that fold alike can't lie side by side on
+/// every file system.
+pub(crate) fn fold(name: &str) -> String {
     name.nfc().flat_map(char::to_lowercase).nfc().collect()
 }

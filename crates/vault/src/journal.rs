@@ -265,10 +265,12 @@ impl<'a> Run<'a> {
         for step in steps {
             let (Step::Replace { .. }, Some(temp)) = (step, step.temp()) else { continue };
             let temp = self.root.join(temp);
-            if emulated {
-                kept.extend(self.keep(&temp));
-            } else {
+            if !emulated {
                 clean &= gone(self.disk.remove(&temp)).is_ok();
+            } else if let Ok(path) = self.keep(&temp) {
+                kept.push(path);
+            } else {
+                clean = false;
             }
         }
         if clean {
@@ -395,7 +397,12 @@ pub(crate) fn settle_held(disk: &dyn Disk, root: &Path) -> Result<Settled, Commi
 fn settle_one(run: &Run<'_>, phase: &str, settled: &mut Settled) -> Io<()> {
     let file = run.file(phase);
     let bytes = run.on(&file, |disk, path| disk.read(path))?;
-    let Some(journal) = serde_json::from_slice::<Journal>(&bytes).ok().filter(|j| j.version == FORMAT && j.is_inside()) else {
+    let journal = serde_json::from_slice::<Journal>(&bytes).ok().filter(|j| j.version == FORMAT && j.is_inside());
+    let Some(journal) = journal else {
+        if phase == "plan" {
+            // It was cut off before it named the first file that it would have made.
+            return run.on(&file, |disk, path| disk.remove(path));
+        }
         settled.problems.push(cache_problem(format!(
             "{}: this journal can't be read and is set aside; compare the last notes that were written",
             file.display()
