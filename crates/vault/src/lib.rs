@@ -39,6 +39,7 @@ mod canvas;
 mod conflict_copy;
 mod date;
 mod document;
+pub mod edit;
 mod fold;
 mod frontmatter;
 mod inline;
@@ -65,6 +66,8 @@ mod snapshot;
 mod take_in;
 mod vault;
 mod walk;
+#[cfg(feature = "watch")]
+mod watch;
 
 // How it is written.
 mod capability;
@@ -107,3 +110,5 @@ pub use spool::{AccessHit, Spool, Spooled};
 pub use transaction::Transaction;
 pub use vault::{Committed, OpenOptions, Stage, StageLock, Vault};
 pub use version::{Version, VersionError};
+#[cfg(feature = "watch")]
+pub use watch::{WatchOptions, Watcher};

@@ -27,22 +27,46 @@ impl Settings {
                 return (Self::default(), vec![problem(line, error.message())]);
             }
         };
-        let mut settings = Self { layout: Layout::default(), table };
-        let (layout, mut problems) = settings.section::<Layout>("layout");
-        match layout.checked() {
-            Ok(layout) => settings.layout = layout,
-            Err(error) => problems.push(problem(None, &format!("[layout]: {error}"))),
-        }
+        let mut settings = Self {
+            layout: Layout::default(),
+            table,
+        };
+        let (layout, mut problems) = settings.section("layout");
+        settings.layout = layout;
+        let (settings, found) = settings.checked();
+        problems.extend(found);
         (settings, problems)
+    }
+
+    /// The settings with a layout that can be used, the default one if theirs can't.
+    pub(crate) fn checked(self) -> (Self, Vec<Problem>) {
+        match self.layout.checked() {
+            Ok(layout) => (Self { layout, ..self }, Vec::new()),
+            Err(error) => {
+                let problems = vec![problem(None, &format!("[layout]: {error}"))];
+                (
+                    Self {
+                        layout: Layout::default(),
+                        ..self
+                    },
+                    problems,
+                )
+            }
+        }
     }
 
     /// One section as a typed config, its default when it is absent or wrong.
     #[must_use]
     pub fn section<T: DeserializeOwned + Default>(&self, name: &str) -> (T, Vec<Problem>) {
-        let Some(value) = self.table.get(name) else { return (T::default(), Vec::new()) };
+        let Some(value) = self.table.get(name) else {
+            return (T::default(), Vec::new());
+        };
         match value.clone().try_into::<T>() {
             Ok(section) => (section, Vec::new()),
-            Err(error) => (T::default(), vec![problem(None, &format!("[{name}]: {}", error.message()))]),
+            Err(error) => (
+                T::default(),
+                vec![problem(None, &format!("[{name}]: {}", error.message()))],
+            ),
         }
     }
 }
@@ -54,7 +78,11 @@ fn line_of(text: &str, at: usize) -> u32 {
 
 fn problem(line: Option<u32>, what: &str) -> Problem {
     let what = what.trim_end().replace('\n', ", ");
-    Problem { kind: ProblemKind::Settings, line, message: format!("dormouse.toml: {what}; the defaults are used") }
+    Problem {
+        kind: ProblemKind::Settings,
+        line,
+        message: format!("dormouse.toml: {what}; the defaults are used"),
+    }
 }
 
 #[cfg(test)]
@@ -65,28 +93,74 @@ mod tests {
     fn check(text: &str, expected: Expect) {
         let (settings, problems) = Settings::parse(text);
         let layout = &settings.layout;
-        let folders = [&layout.daily, &layout.resource, &layout.digest, &layout.meta, &layout.audit];
+        let folders = [
+            &layout.daily,
+            &layout.resource,
+            &layout.digest,
+            &layout.meta,
+            &layout.audit,
+        ];
         let problems: Vec<_> = problems.iter().map(ToString::to_string).collect();
         expected.assert_eq(&format!("{folders:?}\n{}", problems.join("\n")));
     }
 
     #[test]
     fn an_empty_file_has_the_defaults() {
-        check("", expect![[]]);
+        check(
+            "",
+            expect![[r#"
+            ["daily", "resource", "digest", "meta", "audit"]
+        "#]],
+        );
     }
 
     #[test]
     fn folders_can_be_renamed_and_nested() {
-        check("[layout]\ndaily = \"Journal/\"\ndigest = \"Memory/Digest\"\n[recall]\nlimit = 3\n", expect![[]]);
+        check(
+            "[layout]\ndaily = \"Journal/\"\ndigest = \"Memory/Digest\"\n[recall]\nlimit = 3\n",
+            expect![[r#"
+            ["Journal", "resource", "Memory/Digest", "meta", "audit"]
+        "#]],
+        );
     }
 
     #[test]
     fn a_mistake_is_a_problem_and_the_defaults_hold() {
-        check("[layout]\ndaily = ", expect![[]]);
-        check("[layout]\ndaly = \"x\"\n", expect![[]]);
-        check("[layout]\ndaily = \"../outside\"\n", expect![[]]);
-        check("[layout]\nmeta = \".dormouse\"\n", expect![[]]);
-        check("[layout]\nmeta = \"Digest\"\n", expect![[]]);
-        check("layout = 3\n", expect![[]]);
+        check(
+            "[layout]\ndaily = ",
+            expect![[r#"
+            ["daily", "resource", "digest", "meta", "audit"]
+            line 2: dormouse.toml: string values must be quoted, expected literal string; the defaults are used"#]],
+        );
+        check(
+            "[layout]\ndaly = \"x\"\n",
+            expect![[r#"
+            ["daily", "resource", "digest", "meta", "audit"]
+            dormouse.toml: [layout]: unknown field `daly`, expected one of `daily`, `resource`, `digest`, `meta`, `audit`; the defaults are used"#]],
+        );
+        check(
+            "[layout]\ndaily = \"../outside\"\n",
+            expect![[r#"
+            ["daily", "resource", "digest", "meta", "audit"]
+            dormouse.toml: [layout]: daily: the path has a `.` or `..` segment; the defaults are used"#]],
+        );
+        check(
+            "[layout]\nmeta = \".dormouse\"\n",
+            expect![[r#"
+            ["daily", "resource", "digest", "meta", "audit"]
+            dormouse.toml: [layout]: meta: a name that starts with a dot is never read; the defaults are used"#]],
+        );
+        check(
+            "[layout]\nmeta = \"Digest\"\n",
+            expect![[r#"
+            ["daily", "resource", "digest", "meta", "audit"]
+            dormouse.toml: [layout]: digest and meta have the same folder; the defaults are used"#]],
+        );
+        check(
+            "layout = 3\n",
+            expect![[r#"
+            ["daily", "resource", "digest", "meta", "audit"]
+            dormouse.toml: [layout]: invalid type: integer `3`, expected struct Layout; the defaults are used"#]],
+        );
     }
 }

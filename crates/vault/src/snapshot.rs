@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
 
-
+use crate::fold;
 use crate::graph::{EdgeKey, EdgeTarget, LinkGraph};
 use crate::layout::{Layer, Layout};
 use crate::link::Link;
@@ -74,7 +74,11 @@ impl Snapshot {
 
     /// A copy that may be changed into the next snapshot.
     pub(crate) fn successor(&self) -> Self {
-        Self { revision: self.revision + 1, fingerprint: OnceLock::new(), ..self.clone() }
+        Self {
+            revision: self.revision + 1,
+            fingerprint: OnceLock::new(),
+            ..self.clone()
+        }
     }
 
     /// Whether anything but the revision is another than in the snapshot that this one succeeds.
@@ -107,7 +111,8 @@ impl Snapshot {
     /// The path of an existing file as it is spelled on disk. O(log n).
     pub(crate) fn spelled(&self, path: &NotePath) -> Option<NotePath> {
         let note = self.notes.get_key_value(path).map(|(have, _)| have);
-        note.or_else(|| self.files.get_key_value(path).map(|(have, _)| have)).cloned()
+        note.or_else(|| self.files.get_key_value(path).map(|(have, _)| have))
+            .cloned()
     }
 
     /// All Markdown notes outside `meta/` and `audit/`, in path order; conflict copies included.
@@ -149,12 +154,19 @@ impl Snapshot {
     #[must_use]
     pub fn find(&self, name: &str) -> Option<&Arc<Note>> {
         let name = name.trim();
-        let by_path = |name: &str| NotePath::new(name).ok().and_then(|path| self.notes.get(&path));
+        let by_path = |name: &str| {
+            NotePath::new(name)
+                .ok()
+                .and_then(|path| self.notes.get(&path))
+        };
         if let Some(note) = by_path(name).or_else(|| by_path(&format!("{name}.md"))) {
             return Some(note);
         }
         let name = name.strip_prefix('!').unwrap_or(name);
-        let inner = name.strip_prefix("[[").and_then(|rest| rest.strip_suffix("]]")).unwrap_or(name);
+        let inner = name
+            .strip_prefix("[[")
+            .and_then(|rest| rest.strip_suffix("]]"))
+            .unwrap_or(name);
         let target = inner.split(['|', '#']).next().unwrap_or(inner).trim();
         if target.is_empty() {
             return None;
@@ -183,7 +195,10 @@ impl Snapshot {
                 Resolution::Unresolved(key) => EdgeTarget::Unresolved(key),
                 Resolution::External => return None,
             };
-            Some(EdgeKey { target, predicate: link.predicate.as_deref().map(str::to_lowercase) })
+            Some(EdgeKey {
+                target,
+                predicate: link.predicate.as_deref().map(str::to_lowercase),
+            })
         };
         let edges: BTreeSet<EdgeKey> = doc.links.iter().filter_map(edge).collect();
         edges.into_iter().collect()
@@ -192,7 +207,11 @@ impl Snapshot {
     /// The resolved links with their positions, in document order.
     #[must_use]
     pub fn links_of<'a>(&self, note: &'a Note) -> Vec<(&'a Link, Resolution)> {
-        note.doc.links.iter().map(|link| (link, self.resolve(&note.path, &link.target))).collect()
+        note.doc
+            .links
+            .iter()
+            .map(|link| (link, self.resolve(&note.path, &link.target)))
+            .collect()
     }
 
     /// The link graph.
@@ -204,7 +223,10 @@ impl Snapshot {
     /// Unresolved targets with the notes that name them, both in order. Linear in their number.
     #[must_use]
     pub fn unresolved(&self) -> BTreeMap<String, Vec<NotePath>> {
-        self.unresolved.iter().map(|(target, sources)| (target.clone(), sources.iter().cloned().collect())).collect()
+        self.unresolved
+            .iter()
+            .map(|(target, sources)| (target.clone(), sources.iter().cloned().collect()))
+            .collect()
     }
 
     /// Tags (lower-case) with the number of notes that have them. Linear in the number of notes.
@@ -212,7 +234,8 @@ impl Snapshot {
     pub fn tags(&self) -> BTreeMap<String, usize> {
         let mut counts = BTreeMap::new();
         for note in self.notes() {
-            let tags: BTreeSet<String> = note.doc.tags.iter().map(|tag| tag.to_lowercase()).collect();
+            let tags: BTreeSet<String> =
+                note.doc.tags.iter().map(|tag| tag.to_lowercase()).collect();
             for tag in tags {
                 *counts.entry(tag).or_default() += 1;
             }
@@ -225,7 +248,9 @@ impl Snapshot {
     pub fn problems(&self) -> Vec<(String, Problem)> {
         let mut out: BTreeMap<String, Vec<Problem>> = (*self.walk_problems).clone();
         for (path, problem) in self.troubles.iter() {
-            out.entry(path.to_string()).or_default().push(problem.clone());
+            out.entry(path.to_string())
+                .or_default()
+                .push(problem.clone());
         }
         for (path, problem) in self.collisions() {
             out.entry(path.to_string()).or_default().push(problem);
@@ -233,14 +258,29 @@ impl Snapshot {
         for note in self.notes() {
             let mut problems = note.doc.problems.clone();
             if let Some(original) = &note.conflict_of {
-                let message = format!("a conflict copy of [[{}]]; merge what is worth keeping and delete it", original.link_target());
-                problems.push(Problem { kind: ProblemKind::ConflictCopy, line: None, message });
+                let message = format!(
+                    "a conflict copy of [[{}]]; merge what is worth keeping and delete it",
+                    original.link_target()
+                );
+                problems.push(Problem {
+                    kind: ProblemKind::ConflictCopy,
+                    line: None,
+                    message,
+                });
             }
             if !problems.is_empty() {
-                out.entry(note.path.to_string()).or_default().extend(problems);
+                out.entry(note.path.to_string())
+                    .or_default()
+                    .extend(problems);
             }
         }
-        out.into_iter().flat_map(|(path, problems)| problems.into_iter().map(move |problem| (path.clone(), problem))).collect()
+        out.into_iter()
+            .flat_map(|(path, problems)| {
+                problems
+                    .into_iter()
+                    .map(move |problem| (path.clone(), problem))
+            })
+            .collect()
     }
 
     /// Files whose path differs from another's by case alone: all are kept, but not every disk can
@@ -248,7 +288,10 @@ impl Snapshot {
     fn collisions(&self) -> Vec<(&NotePath, Problem)> {
         let mut folded: BTreeMap<String, Vec<&NotePath>> = BTreeMap::new();
         for path in self.notes.keys().chain(self.files.keys()) {
-            folded.entry(path.as_str().to_lowercase()).or_default().push(path);
+            folded
+                .entry(fold::name(path.as_str()))
+                .or_default()
+                .push(path);
         }
         let problem = |path: &NotePath, twin: &NotePath| Problem {
             kind: ProblemKind::NameCollision,
@@ -286,11 +329,17 @@ impl Snapshot {
         *self.fingerprint.get_or_init(|| {
             let mut hasher = blake3::Hasher::new();
             for note in self.notes() {
-                hasher.update(note.path.as_str().as_bytes()).update(&[0]).update(note.version.as_bytes());
+                hasher
+                    .update(note.path.as_str().as_bytes())
+                    .update(&[0])
+                    .update(note.version.as_bytes());
             }
             for (path, size) in self.files.iter() {
                 if !matches!(self.layout.layer(path), Layer::Meta | Layer::Audit) {
-                    hasher.update(path.as_str().as_bytes()).update(&[1]).update(&size.to_le_bytes());
+                    hasher
+                        .update(path.as_str().as_bytes())
+                        .update(&[1])
+                        .update(&size.to_le_bytes());
                 }
             }
             *hasher.finalize().as_bytes()

@@ -34,13 +34,21 @@ pub(crate) struct Stamp {
 impl Stamp {
     fn of(metadata: &Metadata, now: SystemTime) -> Self {
         let modified = metadata.modified().ok();
-        let settled = modified.and_then(|at| now.duration_since(at).ok()).is_some_and(|age| age >= SETTLED);
-        Self { size: metadata.len(), mtime_ns: modified.map_or(0, since_epoch), ctime_ns: changed(metadata), fresh: !settled }
+        let settled = modified
+            .and_then(|at| now.duration_since(at).ok())
+            .is_some_and(|age| age >= SETTLED);
+        Self {
+            size: metadata.len(),
+            mtime_ns: modified.map_or(0, since_epoch),
+            ctime_ns: changed(metadata),
+            fresh: !settled,
+        }
     }
 
     /// Whether a file that had this stamp when it was read still has the same content for sure.
     pub(crate) fn proves(&self, now: &Self) -> bool {
-        !self.fresh && (self.size, self.mtime_ns, self.ctime_ns) == (now.size, now.mtime_ns, now.ctime_ns)
+        !self.fresh
+            && (self.size, self.mtime_ns, self.ctime_ns) == (now.size, now.mtime_ns, now.ctime_ns)
     }
 }
 
@@ -53,7 +61,8 @@ impl Stamp {
 
 fn since_epoch(at: SystemTime) -> i128 {
     let nanos = |d: Duration| i128::try_from(d.as_nanos()).unwrap_or(i128::MAX);
-    at.duration_since(UNIX_EPOCH).map_or_else(|before| -nanos(before.duration()), nanos)
+    at.duration_since(UNIX_EPOCH)
+        .map_or_else(|before| -nanos(before.duration()), nanos)
 }
 
 #[cfg(unix)]
@@ -67,7 +76,10 @@ fn changed(_: &Metadata) -> i128 {
     0
 }
 
-#[expect(clippy::disallowed_methods, reason = "compared with file times of the same machine; never stored, shown or decided by")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "compared with file times of the same machine; never stored, shown or decided by"
+)]
 fn now() -> SystemTime {
     SystemTime::now()
 }
@@ -86,8 +98,16 @@ pub(crate) struct Listing {
 
 impl Listing {
     fn problem(&mut self, relative: &Path, kind: ProblemKind, message: String) {
-        let shown = relative.to_string_lossy().replace('\\', "/");
-        self.problems.entry(shown).or_default().push(Problem { kind, line: None, message });
+        let shown = relative
+            .iter()
+            .map(OsStr::to_string_lossy)
+            .collect::<Vec<_>>()
+            .join("/");
+        self.problems.entry(shown).or_default().push(Problem {
+            kind,
+            line: None,
+            message,
+        });
     }
 }
 
@@ -105,7 +125,11 @@ pub(crate) fn walk(root: &Path) -> io::Result<Listing> {
             Err(error) if folder.as_os_str().is_empty() => return Err(error),
             Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
             Err(error) => {
-                listing.problem(&folder, ProblemKind::Unreadable, format!("the folder can't be listed: {error}"));
+                listing.problem(
+                    &folder,
+                    ProblemKind::Unreadable,
+                    format!("the folder can't be listed: {error}"),
+                );
                 continue;
             }
         };
@@ -113,7 +137,11 @@ pub(crate) fn walk(root: &Path) -> io::Result<Listing> {
             let entry = match entry {
                 Ok(entry) => entry,
                 Err(error) => {
-                    listing.problem(&folder, ProblemKind::Unreadable, format!("the folder can't be listed whole: {error}"));
+                    listing.problem(
+                        &folder,
+                        ProblemKind::Unreadable,
+                        format!("the folder can't be listed whole: {error}"),
+                    );
                     break;
                 }
             };
@@ -126,14 +154,24 @@ pub(crate) fn walk(root: &Path) -> io::Result<Listing> {
                 Ok(metadata) if metadata.is_dir() => folders.push(relative),
                 Ok(metadata) => list(root, relative, &metadata, now, &mut listing),
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                Err(error) => listing.problem(&relative, ProblemKind::Unreadable, format!("can't be looked at: {error}")),
+                Err(error) => listing.problem(
+                    &relative,
+                    ProblemKind::Unreadable,
+                    format!("can't be looked at: {error}"),
+                ),
             }
         }
     }
     Ok(listing)
 }
 
-fn list(root: &Path, relative: PathBuf, metadata: &Metadata, now: SystemTime, listing: &mut Listing) {
+fn list(
+    root: &Path,
+    relative: PathBuf,
+    metadata: &Metadata,
+    now: SystemTime,
+    listing: &mut Listing,
+) {
     if metadata.is_symlink() {
         let message = symlink_message(root, &relative);
         listing.problem(&relative, ProblemKind::Symlink, message);
@@ -145,7 +183,11 @@ fn list(root: &Path, relative: PathBuf, metadata: &Metadata, now: SystemTime, li
     let path = match to_note_path(&relative) {
         Ok(path) => path,
         Err(reason) => {
-            listing.problem(&relative, ProblemKind::BadName, format!("{reason}; rename the file to have it read"));
+            listing.problem(
+                &relative,
+                ProblemKind::BadName,
+                format!("{reason}; rename the file to have it read"),
+            );
             return;
         }
     };
@@ -155,10 +197,17 @@ fn list(root: &Path, relative: PathBuf, metadata: &Metadata, now: SystemTime, li
             listing.files.insert(path, stamp);
         }
         Some((other, other_stamp)) => {
-            let ((kept, kept_stamp), passed) =
-                if spelling(&path) < spelling(&other) { ((path, stamp), other) } else { ((other, other_stamp), path) };
+            let ((kept, kept_stamp), passed) = if spelling(&path) < spelling(&other) {
+                ((path, stamp), other)
+            } else {
+                ((other, other_stamp), path)
+            };
             let message = "another file has the same name in another Unicode form; only one of the two is read".to_owned();
-            listing.problem(Path::new(passed.as_disk()), ProblemKind::NameCollision, message);
+            listing.problem(
+                Path::new(passed.as_disk()),
+                ProblemKind::NameCollision,
+                message,
+            );
             listing.files.insert(kept, kept_stamp);
         }
     }
@@ -174,13 +223,13 @@ fn symlink_message(root: &Path, relative: &Path) -> String {
     let whither = match root.join(relative).canonicalize() {
         Err(_) => "dangles or loops",
         Ok(target) if real_root.starts_with(&target) => "loops back to a folder that it lies in",
-        Ok(target) if target.starts_with(&real_root) => "points to a place inside the vault, which is read there",
+        Ok(target) if target.starts_with(&real_root) => "points to another place inside the vault",
         Ok(_) => "leaves the vault",
     };
     format!("a symlink that {whither}; it is not followed")
 }
 
-fn is_hidden(name: &OsStr) -> bool {
+pub(crate) fn is_hidden(name: &OsStr) -> bool {
     name.as_encoded_bytes().first() == Some(&b'.')
 }
 
@@ -188,7 +237,9 @@ fn is_hidden(name: &OsStr) -> bool {
 pub(crate) fn to_note_path(relative: &Path) -> Result<NotePath, String> {
     let mut joined = String::new();
     for part in relative.iter() {
-        let part = part.to_str().ok_or_else(|| "the name is not Unicode".to_owned())?;
+        let part = part
+            .to_str()
+            .ok_or_else(|| "the name is not Unicode".to_owned())?;
         if !joined.is_empty() {
             joined.push('/');
         }
@@ -199,7 +250,9 @@ pub(crate) fn to_note_path(relative: &Path) -> Result<NotePath, String> {
 
 /// Whether a path has a name that starts with a dot: such files are not there.
 pub(crate) fn is_hidden_path(path: &NotePath) -> bool {
-    path.as_str().split('/').any(|segment| segment.starts_with('.'))
+    path.as_str()
+        .split('/')
+        .any(|segment| segment.starts_with('.'))
 }
 
 /// Looks at one file as [`walk`] would: `None` when the walk would not list it.
@@ -211,8 +264,12 @@ pub(crate) fn look(root: &Path, path: &NotePath) -> Option<Stamp> {
     let mut metadata = None;
     for segment in path.as_disk().split('/') {
         at.push(segment);
-        let found = fs::symlink_metadata(&at).ok().filter(|found| !found.is_symlink())?;
+        let found = fs::symlink_metadata(&at)
+            .ok()
+            .filter(|found| !found.is_symlink())?;
         metadata = Some(found);
     }
-    metadata.filter(Metadata::is_file).map(|metadata| Stamp::of(&metadata, now()))
+    metadata
+        .filter(Metadata::is_file)
+        .map(|metadata| Stamp::of(&metadata, now()))
 }
