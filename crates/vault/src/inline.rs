@@ -26,12 +26,32 @@ pub(crate) struct Inline {
 
 /// Reads `text[segment]`. Linear in its length.
 pub(crate) fn scan(text: &str, segment: &Range<usize>, lines: &Lines<'_>, found: &mut Inline) {
-    let Some(source) = text.get(segment.clone()) else { return };
+    let Some(source) = text.get(segment.clone()) else {
+        return;
+    };
     let marks = Marks::of(source);
     let from = found.links.len();
-    Scan { source, base: segment.start, lines, marks: &marks, found }.run();
-    inline_field::whole_lines(source, segment.start, lines, &marks.opaque, &mut found.fields);
-    debug_assert!(found.links.get(from..).is_some_and(|new| new.is_sorted_by_key(|l| l.span.start)));
+    Scan {
+        source,
+        base: segment.start,
+        lines,
+        marks: &marks,
+        found,
+    }
+    .run();
+    inline_field::whole_lines(
+        source,
+        segment.start,
+        lines,
+        &marks.opaque,
+        &mut found.fields,
+    );
+    debug_assert!(
+        found
+            .links
+            .get(from..)
+            .is_some_and(|new| new.is_sorted_by_key(|l| l.span.start))
+    );
 }
 
 /// Positions that the first pass collects, all in order.
@@ -50,7 +70,9 @@ pub(crate) struct Marks {
 }
 
 fn next_from(positions: &[usize], at: usize) -> Option<usize> {
-    positions.get(positions.partition_point(|p| *p < at)).copied()
+    positions
+        .get(positions.partition_point(|p| *p < at))
+        .copied()
 }
 
 /// Whether the backslash at `i` escapes the byte after it.
@@ -62,7 +84,16 @@ impl Marks {
     fn of(source: &str) -> Self {
         let bytes = source.as_bytes();
         let at = |i: usize| bytes.get(i).copied().unwrap_or(b'\n');
-        let mut marks = Self::default();
+        let line_ends = bytes
+            .iter()
+            .enumerate()
+            .filter(|(_, b)| **b == b'\n')
+            .map(|(at, _)| at)
+            .collect();
+        let mut marks = Self {
+            line_ends,
+            ..Self::default()
+        };
         let runs = backtick_runs(bytes);
         let mut comments_left = true;
         let (mut squares, mut rounds) = (Vec::new(), Vec::new());
@@ -97,7 +128,6 @@ impl Marks {
                         None => comments_left = false,
                     }
                 }
-                b'\n' => marks.line_ends.push(i),
                 b'[' => {
                     if at(i + 1) == b'[' {
                         marks.opens.push(i);
@@ -140,7 +170,10 @@ impl Marks {
 fn backtick_runs(bytes: &[u8]) -> HashMap<usize, Vec<usize>> {
     let mut runs: HashMap<usize, Vec<usize>> = HashMap::new();
     let mut i = 0;
-    while let Some(skip) = bytes.get(i..).and_then(|rest| rest.iter().position(|b| *b == b'`')) {
+    while let Some(skip) = bytes
+        .get(i..)
+        .and_then(|rest| rest.iter().position(|b| *b == b'`'))
+    {
         i += skip;
         let len = bytes.iter().skip(i).take_while(|b| **b == b'`').count();
         runs.entry(len).or_default().push(i);
@@ -197,11 +230,8 @@ impl Scan<'_> {
                         if !embed && i >= field_end {
                             field_end = self.bracketed_field(i).unwrap_or(field_end);
                         }
-                        i = open + usize::from(!embed);
-                        if embed {
-                            // The bracket itself may still open a field or a link.
-                            i = open;
-                        }
+                        // Behind a `!` the bracket has a turn of its own.
+                        i += 1;
                     }
                 }
                 b'(' => {
@@ -244,7 +274,11 @@ impl Scan<'_> {
             return None;
         }
         let parts = wikilink::split(self.source.get(open + 2..close)?)?;
-        let kind = if embed { LinkKind::Embed } else { LinkKind::Wiki };
+        let kind = if embed {
+            LinkKind::Embed
+        } else {
+            LinkKind::Wiki
+        };
         self.push(kind, start..close + 2, open + 2, parts);
         Some(close + 2)
     }
@@ -263,7 +297,11 @@ impl Scan<'_> {
             && let Some(mut parts) = wikilink::split_destination(raw)
         {
             parts.display = self.source.get(open + 1..close).map(ToOwned::to_owned);
-            let kind = if embed { LinkKind::MarkdownEmbed } else { LinkKind::Markdown };
+            let kind = if embed {
+                LinkKind::MarkdownEmbed
+            } else {
+                LinkKind::Markdown
+            };
             self.push(kind, start..end, close + 1 + destination.span.start, parts);
         }
         Some((close, end))
@@ -298,7 +336,9 @@ impl Scan<'_> {
         let rest = self.source.get(i + 1..).unwrap_or("");
         match tag::len(rest) {
             Some(len) if tag::may_follow(before) => {
-                self.found.tags.extend(rest.get(..len).map(ToOwned::to_owned));
+                self.found
+                    .tags
+                    .extend(rest.get(..len).map(ToOwned::to_owned));
                 i + 1 + len
             }
             // Not looked at again: the next `#` has its own turn.

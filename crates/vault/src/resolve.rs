@@ -56,7 +56,9 @@ pub(crate) struct FileIndex {
 impl Default for FileIndex {
     fn default() -> Self {
         let empty: Arc<Shard> = Arc::default();
-        Self { shards: Arc::new((0..SHARDS).map(|_| Arc::clone(&empty)).collect()) }
+        Self {
+            shards: Arc::new((0..SHARDS).map(|_| Arc::clone(&empty)).collect()),
+        }
     }
 }
 
@@ -65,7 +67,9 @@ impl FileIndex {
     pub(crate) fn insert(&mut self, path: NotePath) {
         let folded: Arc<str> = fold::name(path.as_str()).into();
         let name: Box<str> = file_name(&folded).into();
-        let Some(shard) = self.shard_mut(&name) else { return };
+        let Some(shard) = self.shard_mut(&name) else {
+            return;
+        };
         let known = shard.entry(name).or_default();
         known.retain(|k| k.path != path);
         known.push(Known { path, folded });
@@ -75,7 +79,9 @@ impl FileIndex {
     pub(crate) fn remove(&mut self, path: &NotePath) {
         let folded = fold::name(path.as_str());
         let name = file_name(&folded);
-        let Some(shard) = self.shard_mut(name) else { return };
+        let Some(shard) = self.shard_mut(name) else {
+            return;
+        };
         if let Some(known) = shard.get_mut(name) {
             known.retain(|k| k.path != *path);
             if known.is_empty() {
@@ -88,12 +94,19 @@ impl FileIndex {
     /// insertion never matters. Linear in the number of files of that name.
     pub(crate) fn resolve(&self, source: &NotePath, target: &str) -> Resolution {
         if target.is_empty() {
-            return Resolution::File { path: source.clone(), ambiguous: false };
+            return Resolution::File {
+                path: source.clone(),
+                ambiguous: false,
+            };
         }
         let wanted = collapse_slashes(&fold::name(target));
         let literal = collapse_slashes(&target.replace('\u{A0}', " "));
-        let as_written = file_name(&wanted).contains('.').then(|| self.find(source, &wanted, &literal)).flatten();
-        let found = as_written.or_else(|| self.find(source, &format!("{wanted}.md"), &format!("{literal}.md")));
+        let as_written = file_name(&wanted)
+            .contains('.')
+            .then(|| self.find(source, &wanted, &literal))
+            .flatten();
+        let found = as_written
+            .or_else(|| self.find(source, &format!("{wanted}.md"), &format!("{literal}.md")));
         match found {
             Some((path, ambiguous)) => Resolution::File { path, ambiguous },
             None => Resolution::Unresolved(unresolved_key(target)),
@@ -105,7 +118,9 @@ impl FileIndex {
         let known = self.shards.get(shard_of(name))?.get(name)?;
         let folder = fold::name(source.folder());
         if wanted.starts_with("./") || wanted.starts_with("../") {
-            return best(known, &folder, literal, |k| Some(*k.folded == *relative(&folder, wanted)?));
+            return best(known, &folder, literal, |k| {
+                Some(*k.folded == *relative(&folder, wanted)?)
+            });
         }
         if let Some(rooted) = wanted.strip_prefix('/') {
             return best(known, &folder, literal, |k| Some(*k.folded == *rooted));
@@ -120,7 +135,9 @@ impl FileIndex {
     }
 
     fn shard_mut(&mut self, name: &str) -> Option<&mut Shard> {
-        Arc::make_mut(&mut self.shards).get_mut(shard_of(name)).map(Arc::make_mut)
+        Arc::make_mut(&mut self.shards)
+            .get_mut(shard_of(name))
+            .map(Arc::make_mut)
     }
 }
 
@@ -133,12 +150,26 @@ fn best(
     literal: &str,
     fits: impl Fn(&Known) -> Option<bool>,
 ) -> Option<(NotePath, bool)> {
-    let spelled = literal.trim_start_matches("../").trim_start_matches("./").trim_start_matches('/');
+    let spelled = literal
+        .trim_start_matches("../")
+        .trim_start_matches("./")
+        .trim_start_matches('/');
     let rank = |k: &Known| {
-        let beside = folder.is_empty() || k.folded.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'));
-        (!beside, k.path.as_str().chars().count(), !k.path.as_str().ends_with(spelled))
+        let beside = folder.is_empty()
+            || k.folded
+                .strip_prefix(folder)
+                .is_some_and(|rest| rest.starts_with('/'));
+        (
+            !beside,
+            k.path.as_str().chars().count(),
+            !k.path.as_str().ends_with(spelled),
+        )
     };
-    let mut ranked: Vec<_> = known.iter().filter(|k| fits(k) == Some(true)).map(|k| (rank(k), &k.path)).collect();
+    let mut ranked: Vec<_> = known
+        .iter()
+        .filter(|k| fits(k) == Some(true))
+        .map(|k| (rank(k), &k.path))
+        .collect();
     ranked.sort();
     let (first, path) = ranked.first()?;
     let ambiguous = ranked.get(1).is_some_and(|(second, _)| second == first);
@@ -148,7 +179,10 @@ fn best(
 /// The key under which a target that no file answers to is counted: folded, without `.md`.
 pub(crate) fn unresolved_key(target: &str) -> String {
     let folded = fold::name(target);
-    folded.strip_suffix(".md").filter(|rest| !rest.is_empty()).map_or_else(|| folded.clone(), ToOwned::to_owned)
+    folded
+        .strip_suffix(".md")
+        .filter(|rest| !rest.is_empty())
+        .map_or_else(|| folded.clone(), ToOwned::to_owned)
 }
 
 fn shard_of(name: &str) -> usize {

@@ -55,11 +55,19 @@ pub(crate) fn of(yaml: &str, base: usize) -> Spans {
                 let source = yaml.get(range.clone()).unwrap_or("");
                 let range = range.start..range.start + source.trim_end().len();
                 let span = base + range.start..base + range.end;
-                if let Some(Frame::Map { key: key @ None, .. }) = stack.last_mut() {
+                if let Some(Frame::Map {
+                    key: key @ None, ..
+                }) = stack.last_mut()
+                {
                     *key = Some(value.to_string());
                     if stack.len() == 1 {
                         let key = value.into_owned();
-                        spans.entries.push(Entry { key, key_span: span, value_span: None, scalars: Vec::new() });
+                        spans.entries.push(Entry {
+                            key,
+                            key_span: span,
+                            value_span: None,
+                            scalars: Vec::new(),
+                        });
                     }
                     continue;
                 }
@@ -68,7 +76,11 @@ pub(crate) fn of(yaml: &str, base: usize) -> Spans {
                 }
                 let may_link = value.contains("[[") || value.contains("](");
                 if let (true, Some(entry)) = (may_link, spans.entries.last_mut()) {
-                    entry.scalars.push(Scalar { path: path(&stack), value: value.into_owned(), span });
+                    entry.scalars.push(Scalar {
+                        path: path(&stack),
+                        value: value.into_owned(),
+                        span,
+                    });
                 }
                 done(&mut stack);
             }
@@ -111,7 +123,9 @@ pub(crate) fn of(yaml: &str, base: usize) -> Spans {
 impl Spans {
     /// Counts `span` to the value of the last property.
     fn grow(&mut self, span: &Range<usize>) {
-        let Some(entry) = self.entries.last_mut() else { return };
+        let Some(entry) = self.entries.last_mut() else {
+            return;
+        };
         let value = entry.value_span.get_or_insert(span.clone());
         value.start = value.start.min(span.start);
         value.end = value.end.max(span.end);
