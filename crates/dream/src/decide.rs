@@ -119,7 +119,7 @@ pub(crate) fn settle(verdicts: &[Verdict], candidates: &[Candidate], bucket: Buc
 }
 
 fn writable(candidate: &Candidate, bucket: Bucket, config: &DreamConfig) -> bool {
-    !candidate.locked && candidate.bucket.is_none_or(|b| b == bucket) && estimate_tokens(&candidate.text) <= config.subject_tokens
+    !candidate.locked && candidate.bucket == Some(bucket) && estimate_tokens(&candidate.text) <= config.subject_tokens
 }
 
 /// The headings that we write over links to related notes.

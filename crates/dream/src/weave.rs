@@ -5,9 +5,11 @@ use chrono::NaiveDate;
 use dormouse_vault::NotePath;
 
 use crate::abstractor::{ComposeJob, Target};
+use crate::config::DreamConfig;
 use crate::decide::{Candidate, Flavour};
 use crate::markdown::{fact_text, link, name_text, one_line, plain, provenance, yaml_text};
 use crate::material::{Language, Material};
+use crate::stated::restates;
 
 /// A fact ready to be written.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -246,4 +248,35 @@ pub(crate) fn dated(flavour: Flavour, date: NaiveDate, text: &str, language: Lan
         (_, Language::English) => format!("**More precisely, {date}:** {text}"),
         (_, Language::Chinese) => format!("**{date} 补充:** {text}"),
     }
+}
+
+/// Puts each fact of a job where it belongs: a block that says the same gets the source added, a
+/// block that a fact changes (`changes`: fact and block) gets a dated sentence, everything else
+/// becomes a block of its own.
+pub(crate) fn place(job: &ComposeJob<'_>, changes: &[(usize, usize)], config: &DreamConfig) -> Woven {
+    let mut woven = Woven::default();
+    for (i, fact) in job.unit.facts.iter().enumerate() {
+        let sources = source_links(job.material, &fact.passages);
+        let Target::Update { subject, flavour } = job.target else {
+            woven.facts.push(WovenFact { text: fact.text.clone(), sources, step: fact.step });
+            continue;
+        };
+        let said = plain(&fact.text);
+        let twin = subject.blocks.iter().position(|b| b.open && !b.related && restates(&said, &b.text));
+        if let Some(block) = twin {
+            let have = subject.blocks.get(block).map_or(0, |b| b.sources.len());
+            if have < config.max_sources {
+                woven.amendments.push(Amendment { block, sentence: String::new(), sources });
+            }
+            continue;
+        }
+        match changes.iter().find(|(fact, _)| *fact == i) {
+            Some((_, block)) => {
+                let day = job.material.date.unwrap_or(job.today);
+                woven.amendments.push(Amendment { block: *block, sentence: dated(flavour, day, &fact.text, job.language), sources });
+            }
+            None => woven.facts.push(WovenFact { text: fact.text.clone(), sources, step: fact.step }),
+        }
+    }
+    woven
 }
