@@ -27,11 +27,24 @@ const FORMAT: u32 = 1;
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Step {
     /// `temp` becomes the new file `target`.
-    Create { target: String, temp: String, new: Version },
+    Create {
+        target: String,
+        temp: String,
+        new: Version,
+    },
     /// `temp` and `target` exchange their names.
-    Replace { target: String, temp: String, expected: Version, new: Version },
+    Replace {
+        target: String,
+        temp: String,
+        expected: Version,
+        new: Version,
+    },
     /// `from` gets the free name `target`.
-    Rename { from: String, target: String, expected: Version },
+    Rename {
+        from: String,
+        target: String,
+        expected: Version,
+    },
 }
 
 /// A step with the content that its temporary file gets.
@@ -75,12 +88,19 @@ type Io<T> = Result<T, (PathBuf, io::Error)>;
 
 impl<'a> Run<'a> {
     pub(crate) fn new(disk: &'a dyn Disk, root: &'a Path, steps: usize) -> Self {
-        Self { disk, root, id: fresh_id(root), durable: steps > 1 }
+        Self {
+            disk,
+            root,
+            id: fresh_id(root),
+            durable: steps > 1,
+        }
     }
 
     /// The temporary file of the `n`-th step on `target`.
     pub(crate) fn temp_for(&self, target: &str, n: usize) -> String {
-        let folder = target.rfind('/').map_or("", |slash| target.get(..=slash).unwrap_or(""));
+        let folder = target
+            .rfind('/')
+            .map_or("", |slash| target.get(..=slash).unwrap_or(""));
         format!("{folder}{TEMP_PREFIX}{}-{n}", self.id)
     }
 
@@ -104,7 +124,10 @@ impl<'a> Run<'a> {
                 });
             }
         }
-        if let Err((path, error)) = self.sync_targets(&steps).and_then(|()| self.phase("apply", "done")) {
+        if let Err((path, error)) = self
+            .sync_targets(&steps)
+            .and_then(|()| self.phase("apply", "done"))
+        {
             self.take_back(&steps);
             return Err(Failure::Io(path, error));
         }
@@ -115,15 +138,22 @@ impl<'a> Run<'a> {
 
     fn prepare(&self, steps: &[Step], work: &[Work]) -> Io<()> {
         self.make_folders(&self.folder())?;
-        let journal = Journal { version: FORMAT, steps: steps.to_vec() };
+        let journal = Journal {
+            version: FORMAT,
+            steps: steps.to_vec(),
+        };
         let bytes = serde_json::to_vec(&journal).map_err(|e| (self.file("plan"), e.into()))?;
-        self.on(&self.file("plan"), |disk, path| disk.write_new(path, &bytes, self.durable))?;
+        self.on(&self.file("plan"), |disk, path| {
+            disk.write_new(path, &bytes, self.durable)
+        })?;
         self.sync_journal()?;
         for Work { step, content } in work {
             let target = self.root.join(step.target());
             self.make_folders(target.parent().unwrap_or(self.root))?;
             let Some(temp) = step.temp() else { continue };
-            self.on(&self.root.join(temp), |disk, path| disk.write_new(path, content.as_bytes(), true))?;
+            self.on(&self.root.join(temp), |disk, path| {
+                disk.write_new(path, content.as_bytes(), true)
+            })?;
             if matches!(step, Step::Replace { .. }) {
                 // A file system without permissions is no reason not to write.
                 let _ = self.disk.copy_mode(&target, &self.root.join(temp));
@@ -142,7 +172,9 @@ impl<'a> Run<'a> {
                 }
                 self.abandon(steps);
             }
-            Err((path, error)) => tracing::warn!(path = %path.display(), %error, "left to the next open"),
+            Err((path, error)) => {
+                tracing::warn!(path = %path.display(), %error, "left to the next open")
+            }
         }
     }
 
@@ -185,13 +217,22 @@ impl<'a> Run<'a> {
             match step {
                 Step::Create { temp, new, .. } => {
                     let temp = self.root.join(temp);
-                    let in_place = self.version(&temp)?.is_none() && self.version(&target)? == Some(*new);
-                    if in_place && self.take_name(&target, &temp)? && self.version(&temp)? != Some(*new) {
+                    let in_place =
+                        self.version(&temp)?.is_none() && self.version(&target)? == Some(*new);
+                    if in_place
+                        && self.take_name(&target, &temp)?
+                        && self.version(&temp)? != Some(*new)
+                    {
                         // Edited in this very moment: it stays.
                         self.take_name(&temp, &target)?;
                     }
                 }
-                Step::Replace { temp, expected, new, .. } => {
+                Step::Replace {
+                    temp,
+                    expected,
+                    new,
+                    ..
+                } => {
                     let temp = self.root.join(temp);
                     self.mend_emulated(&temp)?;
                     kept.extend(self.exchange_back(&temp, &target, *expected, *new)?);
@@ -209,13 +250,23 @@ impl<'a> Run<'a> {
     }
 
     /// `temp` holds the new bytes when the exchange has not happened, the displaced ones when it has.
-    fn exchange_back(&self, temp: &Path, target: &Path, expected: Version, new: Version) -> Io<Option<PathBuf>> {
+    fn exchange_back(
+        &self,
+        temp: &Path,
+        target: &Path,
+        expected: Version,
+        new: Version,
+    ) -> Io<Option<PathBuf>> {
         let displaced = self.version(temp)?;
-        let Some(displaced) = displaced.filter(|v| *v != new) else { return Ok(None) };
+        let Some(displaced) = displaced.filter(|v| *v != new) else {
+            return Ok(None);
+        };
         if self.version(target)? == Some(new) {
             match self.disk.exchange(temp, target) {
                 Err(error) if error.kind() == io::ErrorKind::Unsupported => {
-                    return self.on(target, |disk, to| disk.rename_over(temp, to)).map(|()| None);
+                    return self
+                        .on(target, |disk, to| disk.rename_over(temp, to))
+                        .map(|()| None);
                 }
                 done => done.map_err(|error| (target.to_path_buf(), error))?,
             }
@@ -263,7 +314,9 @@ impl<'a> Run<'a> {
         let mut kept = Vec::new();
         let mut clean = true;
         for step in steps {
-            let (Step::Replace { .. }, Some(temp)) = (step, step.temp()) else { continue };
+            let (Step::Replace { .. }, Some(temp)) = (step, step.temp()) else {
+                continue;
+            };
             let temp = self.root.join(temp);
             if !emulated {
                 clean &= gone(self.disk.remove(&temp)).is_ok();
@@ -282,7 +335,10 @@ impl<'a> Run<'a> {
     /// Removes all temporary files, then the journal; leaves the journal when that fails.
     fn abandon(&self, steps: &[Step]) {
         let temps = steps.iter().filter_map(Step::temp);
-        let removed = temps.map(|temp| gone(self.disk.remove(&self.root.join(temp)))).filter(Result::is_err).count();
+        let removed = temps
+            .map(|temp| gone(self.disk.remove(&self.root.join(temp))))
+            .filter(Result::is_err)
+            .count();
         if removed == 0 {
             let _ = self.disk.remove(&self.file("plan"));
             let _ = self.disk.remove(&self.file("apply"));
@@ -293,7 +349,11 @@ impl<'a> Run<'a> {
     fn keep(&self, temp: &Path) -> Io<PathBuf> {
         let folder = self.root.join(".dormouse/displaced");
         self.make_folders(&folder)?;
-        let name = temp.file_name().and_then(|n| n.to_str()).unwrap_or("bytes").trim_start_matches(TEMP_PREFIX);
+        let name = temp
+            .file_name()
+            .and_then(|n| n.to_str())
+            .unwrap_or("bytes")
+            .trim_start_matches(TEMP_PREFIX);
         let to = folder.join(name);
         self.on(&to, |disk, to| disk.rename_over(temp, to))?;
         Ok(to)
@@ -302,7 +362,14 @@ impl<'a> Run<'a> {
     fn take_name(&self, from: &Path, to: &Path) -> Io<bool> {
         match self.disk.rename_new(from, to) {
             Ok(()) => Ok(true),
-            Err(e) if matches!(e.kind(), io::ErrorKind::AlreadyExists | io::ErrorKind::NotFound) => Ok(false),
+            Err(e)
+                if matches!(
+                    e.kind(),
+                    io::ErrorKind::AlreadyExists | io::ErrorKind::NotFound
+                ) =>
+            {
+                Ok(false)
+            }
             Err(error) => Err((to.to_path_buf(), error)),
         }
     }
@@ -316,23 +383,39 @@ impl<'a> Run<'a> {
     }
 
     fn sync_targets(&self, steps: &[Step]) -> Io<()> {
-        let mut folders: Vec<PathBuf> =
-            steps.iter().flat_map(Step::names).filter_map(|p| Some(self.root.join(p).parent()?.to_path_buf())).collect();
+        let mut folders: Vec<PathBuf> = steps
+            .iter()
+            .flat_map(Step::names)
+            .filter_map(|p| Some(self.root.join(p).parent()?.to_path_buf()))
+            .collect();
         folders.sort();
         folders.dedup();
-        folders.iter().filter(|f| f.is_dir()).try_for_each(|f| self.on(f, |disk, path| disk.sync_folder(path)))
+        folders
+            .iter()
+            .filter(|f| f.is_dir())
+            .try_for_each(|f| self.on(f, |disk, path| disk.sync_folder(path)))
     }
 
     fn make_folders(&self, folder: &Path) -> Io<()> {
-        if folder.is_dir() { Ok(()) } else { self.on(folder, |disk, path| disk.make_folders(path)) }
+        if folder.is_dir() {
+            Ok(())
+        } else {
+            self.on(folder, |disk, path| disk.make_folders(path))
+        }
     }
 
     fn phase(&self, from: &str, to: &str) -> Io<()> {
-        self.on(&self.file(to), |disk, path| disk.rename_over(&self.file(from), path))
+        self.on(&self.file(to), |disk, path| {
+            disk.rename_over(&self.file(from), path)
+        })
     }
 
     fn sync_journal(&self) -> Io<()> {
-        if self.durable { self.on(&self.folder(), |disk, path| disk.sync_folder(path)) } else { Ok(()) }
+        if self.durable {
+            self.on(&self.folder(), |disk, path| disk.sync_folder(path))
+        } else {
+            Ok(())
+        }
     }
 
     fn on<T>(&self, path: &Path, act: impl FnOnce(&dyn Disk, &Path) -> io::Result<T>) -> Io<T> {
@@ -351,7 +434,9 @@ impl<'a> Run<'a> {
 impl Step {
     fn target(&self) -> &str {
         match self {
-            Self::Create { target, .. } | Self::Replace { target, .. } | Self::Rename { target, .. } => target,
+            Self::Create { target, .. }
+            | Self::Replace { target, .. }
+            | Self::Rename { target, .. } => target,
         }
     }
 
@@ -363,7 +448,11 @@ impl Step {
     }
 
     fn names(&self) -> impl Iterator<Item = &str> {
-        let from = if let Self::Rename { from, .. } = self { Some(from.as_str()) } else { None };
+        let from = if let Self::Rename { from, .. } = self {
+            Some(from.as_str())
+        } else {
+            None
+        };
         from.into_iter().chain([self.target()])
     }
 }
@@ -374,7 +463,10 @@ impl Step {
 /// # Errors
 /// The disk. The journal is then still there, for the next try.
 pub(crate) fn settle(root: &Path) -> Result<Vec<Problem>, VaultError> {
-    let root = root.canonicalize().map_err(|source| VaultError::Io { path: root.to_path_buf(), source })?;
+    let root = root.canonicalize().map_err(|source| VaultError::Io {
+        path: root.to_path_buf(),
+        source,
+    })?;
     if journals(&root).is_empty() {
         return Ok(Vec::new());
     }
@@ -386,8 +478,17 @@ pub(crate) fn settle(root: &Path) -> Result<Vec<Problem>, VaultError> {
 pub(crate) fn settle_held(disk: &dyn Disk, root: &Path) -> Result<Settled, CommitError> {
     let mut settled = Settled::default();
     for (id, phase) in journals(root) {
-        settle_one(&Run { disk, root, id, durable: true }, &phase, &mut settled)
-            .map_err(|(path, source)| CommitError::Io { path, source })?;
+        settle_one(
+            &Run {
+                disk,
+                root,
+                id,
+                durable: true,
+            },
+            &phase,
+            &mut settled,
+        )
+        .map_err(|(path, source)| CommitError::Io { path, source })?;
     }
     settled.touched.sort();
     settled.touched.dedup();
@@ -397,7 +498,9 @@ pub(crate) fn settle_held(disk: &dyn Disk, root: &Path) -> Result<Settled, Commi
 fn settle_one(run: &Run<'_>, phase: &str, settled: &mut Settled) -> Io<()> {
     let file = run.file(phase);
     let bytes = run.on(&file, |disk, path| disk.read(path))?;
-    let journal = serde_json::from_slice::<Journal>(&bytes).ok().filter(|j| j.version == FORMAT && j.is_inside());
+    let journal = serde_json::from_slice::<Journal>(&bytes)
+        .ok()
+        .filter(|j| j.version == FORMAT && j.is_inside());
     let Some(journal) = journal else {
         if phase == "plan" {
             // It was cut off before it named the first file that it would have made.
@@ -417,9 +520,20 @@ fn settle_one(run: &Run<'_>, phase: &str, settled: &mut Settled) -> Io<()> {
                 kept.display()
             )));
         }
-        settled.touched.extend(journal.steps.iter().flat_map(Step::names).filter_map(|p| NotePath::new(p).ok()));
+        settled.touched.extend(
+            journal
+                .steps
+                .iter()
+                .flat_map(Step::names)
+                .filter_map(|p| NotePath::new(p).ok()),
+        );
     }
-    for temp in journal.steps.iter().filter_map(Step::temp).map(|t| run.root.join(t)) {
+    for temp in journal
+        .steps
+        .iter()
+        .filter_map(Step::temp)
+        .map(|t| run.root.join(t))
+    {
         for left in [emulated_copy(&temp), temp] {
             gone(run.disk.remove(&left)).map_err(|error| (left, error))?;
         }
@@ -430,16 +544,23 @@ fn settle_one(run: &Run<'_>, phase: &str, settled: &mut Settled) -> Io<()> {
 impl Journal {
     /// Whether every path stays inside the vault: a journal is a file that anybody could write.
     fn is_inside(&self) -> bool {
-        let is_temp = |t: &str| t.rsplit('/').next().is_some_and(|name| name.starts_with(TEMP_PREFIX));
+        let is_temp = |t: &str| {
+            t.rsplit('/')
+                .next()
+                .is_some_and(|name| name.starts_with(TEMP_PREFIX))
+        };
         self.steps.iter().all(|s| {
-            s.names().chain(s.temp()).all(|p| NotePath::new(p).is_ok()) && s.temp().is_none_or(is_temp)
+            s.names().chain(s.temp()).all(|p| NotePath::new(p).is_ok())
+                && s.temp().is_none_or(is_temp)
         })
     }
 }
 
 /// The journals of a vault with their phases, oldest first.
 fn journals(root: &Path) -> Vec<(String, String)> {
-    let Ok(folder) = std::fs::read_dir(root.join(".dormouse/journal")) else { return Vec::new() };
+    let Ok(folder) = std::fs::read_dir(root.join(".dormouse/journal")) else {
+        return Vec::new();
+    };
     let mut found: Vec<(String, String)> = folder
         .filter_map(|entry| {
             let name = entry.ok()?.file_name();
@@ -457,10 +578,16 @@ fn fresh_id(root: &Path) -> String {
     use std::sync::atomic::{AtomicU64, Ordering};
     static COUNT: AtomicU64 = AtomicU64::new(0);
     loop {
-        let id = format!("{}-{:06}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
+        let id = format!(
+            "{}-{:06}",
+            std::process::id(),
+            COUNT.fetch_add(1, Ordering::Relaxed)
+        );
         let taken = |folder: &str| {
             let names = std::fs::read_dir(root.join(folder)).into_iter().flatten();
-            names.filter_map(Result::ok).any(|entry| entry.file_name().to_string_lossy().starts_with(&id))
+            names
+                .filter_map(Result::ok)
+                .any(|entry| entry.file_name().to_string_lossy().starts_with(&id))
         };
         if !taken(".dormouse/journal") && !taken(".dormouse/displaced") {
             return id;
@@ -480,5 +607,9 @@ fn gone(removed: io::Result<()>) -> io::Result<()> {
 }
 
 fn cache_problem(message: String) -> Problem {
-    Problem { kind: ProblemKind::Cache, line: None, message }
+    Problem {
+        kind: ProblemKind::Cache,
+        line: None,
+        message,
+    }
 }

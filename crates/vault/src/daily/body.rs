@@ -40,11 +40,12 @@ pub(super) fn with_ids(blocks: &[String]) -> String {
     out
 }
 
-/// A text cut at its blank lines, but for those in a code fence. An open fence is closed.
+/// A text cut at its blank lines and before each list item, but not inside code, a formula or a
+/// comment. One that is left open is closed.
 fn cut(text: &str) -> Vec<String> {
     let mut blocks: Vec<String> = Vec::new();
     let mut current: Vec<&str> = Vec::new();
-    let mut fence: Option<&str> = None;
+    let mut open: Option<&str> = None;
     let mut flush = |current: &mut Vec<&str>| {
         if !current.is_empty() {
             blocks.push(current.join("\n"));
@@ -52,31 +53,37 @@ fn cut(text: &str) -> Vec<String> {
         }
     };
     for line in text.lines().map(str::trim_end) {
-        match (fence, fence_of(line)) {
-            (None, Some(opening)) => {
-                if !is_item(current.first().copied().unwrap_or("")) {
-                    flush(&mut current);
-                }
-                fence = Some(opening);
-                current.push(line);
-            }
-            (Some(open), Some(closing)) if closing.starts_with(open) && line.trim() == closing => {
-                fence = None;
-                current.push(line);
-                if !is_item(current.first().copied().unwrap_or("")) {
+        let first = current.first().copied().unwrap_or("");
+        let opening = fence_of(line).or_else(|| span_of(line));
+        if let Some(fence) = open {
+            current.push(line);
+            if closes(line, fence) {
+                open = None;
+                if !is_item(first) {
                     flush(&mut current);
                 }
             }
-            (None, None) if line.is_empty() => flush(&mut current),
-            (None, None) if is_heading(line) => {
-                flush(&mut current);
-                current.push(line);
+        } else if opening.is_some() {
+            if !is_item(first) {
                 flush(&mut current);
             }
-            _ => current.push(line),
+            open = opening;
+            current.push(line);
+        } else if line.is_empty() {
+            flush(&mut current);
+        } else if is_heading(line) {
+            flush(&mut current);
+            current.push(line);
+            flush(&mut current);
+        } else {
+            if is_item(line) && (is_item(first) || (shape(first) == Shape::Text && is_bullet(line)))
+            {
+                flush(&mut current);
+            }
+            current.push(line);
         }
     }
-    current.extend(fence);
+    current.extend(open);
     flush(&mut current);
     blocks
 }
@@ -102,11 +109,11 @@ fn shape(block: &str) -> Shape {
     }
 }
 
-/// Where the block's own text ends: before the first nested item or fence of a list item.
+/// Where the block's own text ends: before the first fence of a list item.
 fn own_text(block: &str) -> usize {
     let mut end = 0;
     for (n, line) in block.split_inclusive('\n').enumerate() {
-        if n > 0 && (is_item(line) || fence_of(line).is_some()) {
+        if n > 0 && (fence_of(line).is_some() || span_of(line).is_some()) {
             return end;
         }
         if n > 0 {
@@ -125,26 +132,58 @@ fn fence_of(line: &str) -> Option<&str> {
     (run >= 3 && !(mark == '`' && info.contains('`'))).then_some(fence)
 }
 
+/// `$$` or `%%` that opens on this line and does not close on it.
+fn span_of(line: &str) -> Option<&str> {
+    let start = line.trim_start().get(..2)?;
+    (matches!(start, "$$" | "%%") && line.matches(start).count() == 1).then_some(start)
+}
+
+fn closes(line: &str, fence: &str) -> bool {
+    match fence {
+        "$$" | "%%" => line.ends_with(fence),
+        _ => fence_of(line)
+            .is_some_and(|closing| closing.starts_with(fence) && line.trim_start() == closing),
+    }
+}
+
 fn is_heading(line: &str) -> bool {
     let hashes = line.len() - line.trim_start_matches('#').len();
-    (1..=6).contains(&hashes) && line.get(hashes..).is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\t']))
+    (1..=6).contains(&hashes)
+        && line
+            .get(hashes..)
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\t']))
 }
 
 fn is_rule(line: &str) -> bool {
     let marks: String = line.split_whitespace().collect();
-    marks.len() >= 3 && ["-", "*", "_"].iter().any(|mark| marks.replace(mark, "").is_empty())
+    marks.len() >= 3
+        && ["-", "*", "_"]
+            .iter()
+            .any(|mark| marks.replace(mark, "").is_empty())
 }
 
 fn is_delimiter_row(line: &str) -> bool {
-    line.contains('|') && line.contains('-') && line.chars().all(|c| matches!(c, '|' | '-' | ':' | ' ' | '\t'))
+    line.contains('|')
+        && line.contains('-')
+        && line
+            .chars()
+            .all(|c| matches!(c, '|' | '-' | ':' | ' ' | '\t'))
 }
 
 fn is_item(line: &str) -> bool {
     let line = line.trim_start();
-    let bullet = line.strip_prefix(['-', '*', '+']).or_else(|| {
-        let digits = line.len() - line.trim_start_matches(|c: char| c.is_ascii_digit()).len();
-        let rest = line.get(digits..).filter(|_| (1..=9).contains(&digits))?;
-        rest.strip_prefix(['.', ')'])
-    });
-    bullet.is_some_and(|rest| rest.starts_with([' ', '\t']) && !is_rule(line))
+    let digits = line.len() - line.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+    let numbered = (1..=9).contains(&digits)
+        && line
+            .get(digits..)
+            .and_then(|rest| rest.strip_prefix(['.', ')']))
+            .is_some_and(|rest| rest.starts_with([' ', '\t']));
+    numbered || is_bullet(line)
+}
+
+fn is_bullet(line: &str) -> bool {
+    let line = line.trim_start();
+    line.strip_prefix(['-', '*', '+'])
+        .is_some_and(|rest| rest.starts_with([' ', '\t']))
+        && !is_rule(line)
 }
