@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use dormouse_vault::{Bucket, Layer, Note, NotePath, NoteText, Snapshot, Vault, VaultError};
+use dormouse_vault::{
+    Bucket, Document, Layer, Note, NotePath, NoteText, Snapshot, Vault, VaultError,
+};
 
 use crate::error::ConsolidateError;
 use crate::progress::Watch;
@@ -36,7 +38,7 @@ impl Digest {
     /// What the note says: its blocks without typed fields (provenance and the like), links by what
     /// they show, headings left out.
     pub(crate) fn statement(&self) -> String {
-        statement(&self.note, &self.text)
+        statement(&self.note.doc, &self.text)
     }
 }
 
@@ -84,10 +86,10 @@ impl Inputs {
 }
 
 /// The text of a note's blocks as a person reads it: links by what they show, typed fields gone.
-pub(crate) fn statement(note: &Note, text: &str) -> String {
+pub(crate) fn statement(doc: &Document, text: &str) -> String {
     let mut out = String::new();
-    for block in &note.doc.blocks {
-        let part = plain(note, text, block.span.clone());
+    for block in &doc.blocks {
+        let part = plain(doc, text, block.span.clone());
         let part = match (&block.id, part.trim_end().rsplit_once('^')) {
             (Some(id), Some((head, tail))) if tail == id => head.trim_end().to_owned(),
             _ => part,
@@ -102,12 +104,11 @@ pub(crate) fn statement(note: &Note, text: &str) -> String {
 
 /// `text[span]` with links replaced by what they show and typed fields left out. Linear in the span
 /// and the note's links.
-pub(crate) fn plain(note: &Note, text: &str, span: std::ops::Range<usize>) -> String {
+pub(crate) fn plain(doc: &Document, text: &str, span: std::ops::Range<usize>) -> String {
     let mut cuts: Vec<(std::ops::Range<usize>, String)> = Vec::new();
     let inside = |r: &std::ops::Range<usize>| r.start >= span.start && r.end <= span.end;
-    for field in note.doc.fields.iter().filter(|f| inside(&f.span)) {
-        let links_inside = note
-            .doc
+    for field in doc.fields.iter().filter(|f| inside(&f.span)) {
+        let links_inside = doc
             .links
             .iter()
             .any(|l| l.span.start >= field.span.start && l.span.end <= field.span.end);
@@ -115,7 +116,7 @@ pub(crate) fn plain(note: &Note, text: &str, span: std::ops::Range<usize>) -> St
             cuts.push((field.span.clone(), String::new()));
         }
     }
-    for link in note.doc.links.iter().filter(|l| inside(&l.span)) {
+    for link in doc.links.iter().filter(|l| inside(&l.span)) {
         let shown = link
             .display
             .clone()

@@ -76,8 +76,8 @@ fn damp_hubs(weights: &mut BTreeMap<(u32, u32), f64>, nodes: usize, cap: usize) 
 }
 
 /// The member that holds the group together: the parent of a split when its children are here, else
-/// the one with the most weight inside, else the first by path.
-pub(super) fn hub(inputs: &Inputs, graph: &Csr, group: &[usize]) -> NotePath {
+/// the one with the most weight inside, else the first by path. `None` for no members.
+pub(super) fn hub(inputs: &Inputs, graph: &Csr, group: &[usize]) -> Option<NotePath> {
     let inside: BTreeSet<u32> = group.iter().map(|&n| n as u32).collect();
     let links = inputs.snapshot.graph();
     let score = |node: u32| -> (usize, f64) {
@@ -105,13 +105,6 @@ pub(super) fn hub(inputs: &Inputs, graph: &Csr, group: &[usize]) -> NotePath {
             best = Some((node, mine));
         }
     }
-    let hub = best.and_then(|(node, _)| inputs.digests.get(node as usize));
-    // A group is never empty; its first note stands in for the case that can't be.
-    hub.or_else(|| inputs.digests.first())
-        .map_or_else(unreachable_path, |d| d.path().clone())
-}
-
-#[expect(clippy::expect_used, reason = "the literal is a valid path")]
-fn unreachable_path() -> NotePath {
-    NotePath::new("digest").expect("a valid path")
+    best.and_then(|(node, _)| inputs.digests.get(node as usize))
+        .map(|d| d.path().clone())
 }

@@ -5,7 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use dormouse_vault::text::content_words;
 
+use crate::error::ConsolidateError;
 use crate::inputs::{Digest, Inputs};
+use crate::progress::Watch;
 
 /// A label with its terms.
 #[derive(Debug, Clone, PartialEq)]
@@ -20,40 +22,52 @@ const DESCRIPTION: f64 = 2.0;
 const TEXT: f64 = 1.0;
 
 /// One label a group. A group of one note is labelled by its name. Linear in the texts.
-pub(super) fn label(inputs: &Inputs, groups: &[Vec<usize>], terms: usize) -> Vec<Label> {
-    let counts: Vec<BTreeMap<String, (f64, usize)>> =
-        groups.iter().map(|g| count(inputs, g)).collect();
+pub(super) fn label(
+    inputs: &Inputs,
+    groups: &[Vec<usize>],
+    terms: usize,
+    watch: &Watch<'_>,
+) -> Result<Vec<Label>, ConsolidateError> {
+    let mut counts = Vec::with_capacity(groups.len());
+    for group in groups {
+        counts.push(count(inputs, group, watch)?);
+    }
     let mut everywhere: BTreeMap<&str, f64> = BTreeMap::new();
     for (term, (weight, _)) in counts.iter().flatten() {
         *everywhere.entry(term).or_insert(0.0) += weight;
     }
     let mean = everywhere.values().sum::<f64>() / groups.len().max(1) as f64;
-    groups
-        .iter()
-        .zip(&counts)
-        .map(|(group, count)| {
-            let terms = distinctive(count, &everywhere, mean, group.len(), terms);
-            let name = match group.as_slice() {
-                [one] => inputs.digests.get(*one).map(|d| d.note.name.to_string()),
-                _ => None,
-            };
-            let label = name.unwrap_or_else(|| {
-                terms
-                    .iter()
-                    .take(3)
-                    .cloned()
-                    .collect::<Vec<_>>()
-                    .join(" · ")
-            });
-            Label { label, terms }
-        })
-        .collect()
+    let labelled = groups.iter().zip(&counts).map(|(group, count)| {
+        let terms = distinctive(count, &everywhere, mean, group.len(), terms);
+        let name = match group.as_slice() {
+            [one] => inputs.digests.get(*one).map(|d| d.note.name.to_string()),
+            _ => None,
+        };
+        let first_three = || {
+            terms
+                .iter()
+                .take(3)
+                .cloned()
+                .collect::<Vec<_>>()
+                .join(" · ")
+        };
+        Label {
+            label: name.unwrap_or_else(first_three),
+            terms,
+        }
+    });
+    Ok(labelled.collect())
 }
 
 /// Per term: its weight in the group, and how many of the notes have it.
-fn count(inputs: &Inputs, group: &[usize]) -> BTreeMap<String, (f64, usize)> {
+fn count(
+    inputs: &Inputs,
+    group: &[usize],
+    watch: &Watch<'_>,
+) -> Result<BTreeMap<String, (f64, usize)>, ConsolidateError> {
     let mut out: BTreeMap<String, (f64, usize)> = BTreeMap::new();
     for digest in group.iter().filter_map(|&n| inputs.digests.get(n)) {
+        watch.check()?;
         let mut here = BTreeSet::new();
         for (words, weight) in texts(digest) {
             for word in words {
@@ -69,7 +83,7 @@ fn count(inputs: &Inputs, group: &[usize]) -> BTreeMap<String, (f64, usize)> {
             }
         }
     }
-    out
+    Ok(out)
 }
 
 fn texts(digest: &Digest) -> [(Vec<String>, f64); 3] {

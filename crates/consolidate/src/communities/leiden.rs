@@ -411,7 +411,7 @@ fn exp(x: f64) -> f64 {
     let small = x / f64::from(1 << halvings);
     let mut term = 1.0;
     let mut sum = 1.0;
-    for i in 1..=12 {
+    for i in 1..=16 {
         term *= small / f64::from(i);
         sum += term;
     }

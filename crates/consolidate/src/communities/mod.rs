@@ -48,22 +48,21 @@ pub(crate) fn compute(
         .filter(|m| config.list_singletons || m.len() > 1)
         .collect();
     let ids = identity::assign(inputs, &groups, previous);
-    let labels = label::label(inputs, &groups, config.terms);
+    let labels = label::label(inputs, &groups, config.terms, watch)?;
     let mut communities: Vec<Community> = groups
         .iter()
         .zip(ids)
         .zip(labels)
-        .map(|((group, id), label)| Community {
-            id: id.id,
-            label: label.label,
-            terms: label.terms,
-            hub: digest_graph::hub(inputs, &graph, group),
-            stability: round(id.stability),
-            members: group
-                .iter()
-                .filter_map(|&n| inputs.digests.get(n))
-                .map(|d| d.path().clone())
-                .collect(),
+        .filter_map(|((group, id), label)| {
+            let members = group.iter().filter_map(|&n| inputs.digests.get(n));
+            Some(Community {
+                id: id.id,
+                label: label.label,
+                terms: label.terms,
+                hub: digest_graph::hub(inputs, &graph, group)?,
+                stability: round(id.stability),
+                members: members.map(|d| d.path().clone()).collect(),
+            })
         })
         .collect();
     communities.sort_by(|a, b| b.members.len().cmp(&a.members.len()).then(a.id.cmp(&b.id)));

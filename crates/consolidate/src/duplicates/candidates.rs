@@ -96,4 +96,24 @@ mod tests {
         assert!((alike - 0.5).abs() < 0.15, "{alike}");
         assert!(signature(&BTreeSet::new()).is_empty());
     }
+
+    #[test]
+    fn bands_meet_nearly_all_pairs_that_are_alike_and_few_others() {
+        let set = |range: std::ops::Range<u64>| range.map(mix).collect::<BTreeSet<_>>();
+        let meet = |shared: u64| {
+            let trials = (0..200_u64).filter(|t| {
+                let from = t * 10_000;
+                let (a, b) = (
+                    set(from..from + 100),
+                    set(from + 100 - shared..from + 200 - shared),
+                );
+                let (a, b) = (bands(&signature(&a)), bands(&signature(&b)));
+                a.iter().zip(&b).any(|(x, y)| x == y)
+            });
+            trials.count()
+        };
+        // 75 of 125 in common is a Jaccard of 0.6, 18 of 182 one of 0.1.
+        assert!(meet(75) >= 190, "{}", meet(75));
+        assert!(meet(18) <= 10, "{}", meet(18));
+    }
 }

@@ -17,7 +17,7 @@ pub(crate) fn entry(
     let title = match (report.severe, report.warnings, report.notices) {
         (0, 0, 0) => "all is well".to_owned(),
         (severe, warnings, notices) => {
-            format!("{severe} severe, {warnings} warnings, {notices} notices")
+            format!("severe {severe}, warnings {warnings}, notices {notices}")
         }
     };
     let mut body = String::new();

@@ -134,7 +134,7 @@ impl Signals {
                 path: None,
                 line: None,
                 message: format!(
-                    "{pending} events or resources wait for a dream: run `dormouse dream`"
+                    "material that waits for a dream: {pending}; run `dormouse dream`"
                 ),
             });
         }

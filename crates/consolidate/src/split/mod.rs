@@ -28,7 +28,7 @@ pub enum SplitDecision {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum KeepReason {
-    /// It lies outside the digest layer, or is a conflict copy.
+    /// It lies outside the digest layer's buckets, or is a conflict copy.
     #[error("not a digest note")]
     NotADigest,
     /// It is not UTF-8, or its frontmatter can't be read.

@@ -39,7 +39,7 @@ fn decide(
     now: DateTime<FixedOffset>,
 ) -> Result<SplitPlan, KeepReason> {
     let note = snapshot.note(&text.path).ok_or(KeepReason::Stale)?;
-    if note.layer != Layer::Digest || !note.is_live() {
+    if note.layer != Layer::Digest || note.bucket.is_none() || !note.is_live() {
         return Err(KeepReason::NotADigest);
     }
     if note.version != text.version {
@@ -62,10 +62,10 @@ fn decide(
             threshold: config.threshold_tokens,
         });
     }
-    if entangled(note, &text.text) || links_to_itself(snapshot, note) {
+    if entangled(&note.doc, &text.text) || links_to_itself(snapshot, note) {
         return Err(KeepReason::Entangled);
     }
-    let (lead, sections) = sections(note, &text.text);
+    let (lead, sections) = sections(&note.doc, &text.text);
     let fixed = anchored(snapshot, note, &sections);
     let groups = movable(&sections, &fixed, config);
     if groups.len() < 2 {

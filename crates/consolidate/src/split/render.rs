@@ -19,7 +19,8 @@ pub(super) struct Drawn {
 
 /// The predicate of provenance.
 const DERIVED_FROM: &str = "derived_from";
-/// Longest description in characters.
+/// Longest name and longest description in characters.
+const NAME: usize = 80;
 const DESCRIPTION: usize = 160;
 
 /// Draws overview and children. `groups` name the sections that leave, one group a child.
@@ -110,6 +111,7 @@ fn name_child(
     } else {
         format!("{parent}{joint}{first}")
     };
+    let name = shorten(&name, NAME);
     let folder = note.path.folder();
     let stem = slug(&name);
     let path = (1..1000).find_map(|n| {
@@ -141,10 +143,20 @@ fn clean(text: &str) -> String {
             !matches!(c, '[' | ']' | '|' | '`' | '*' | '^' | '#' | '"' | '\\') && !c.is_control()
         })
         .collect();
-    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    truncate_chars(text.trim_end_matches([':', '：']), 80)
-        .trim()
-        .to_owned()
+    text.trim_end_matches([':', '：', ' '])
+        .split_whitespace()
+        .collect::<Vec<_>>()
+        .join(" ")
+}
+
+/// At most `max` characters; what is cut ends at a word, with an ellipsis.
+fn shorten(text: &str, max: usize) -> String {
+    let cut = truncate_chars(text, max);
+    if cut.len() == text.len() {
+        return text.to_owned();
+    }
+    let whole = cut.rsplit_once(' ').map_or(cut, |(head, _)| head);
+    format!("{}…", whole.trim_end_matches([',', ';', '，', '；', ' ']))
 }
 
 fn draw_child(
@@ -207,7 +219,7 @@ fn describe(child: &SplitChild, parts: &[&Section]) -> String {
         );
         (!sentence.is_empty()).then_some(sentence)
     });
-    truncate_chars(&first.unwrap_or_else(|| child.name.clone()), DESCRIPTION).to_owned()
+    shorten(&first.unwrap_or_else(|| child.name.clone()), DESCRIPTION)
 }
 
 #[expect(

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use dormouse_vault::text::{content_words, estimate_tokens};
-use dormouse_vault::{BlockKind, Note};
+use dormouse_vault::{BlockKind, Document};
 
 use crate::inputs::plain;
 
@@ -25,28 +25,22 @@ pub(super) struct Section {
 ///
 /// Sections begin at the headings of the highest level, a lone title before everything else not
 /// counted. Headings come from the parser, so that a `#` in a code block is none.
-pub(super) fn sections(note: &Note, text: &str) -> (Range<usize>, Vec<Section>) {
-    let body = note.doc.body.clone();
-    let headings: Vec<_> = note
-        .doc
+pub(super) fn sections(doc: &Document, text: &str) -> (Range<usize>, Vec<Section>) {
+    let body = doc.body.clone();
+    let headings: Vec<_> = doc
         .headings
         .iter()
         .filter(|h| h.span.start >= body.start)
         .collect();
     let inside_block = |at: usize| {
-        note.doc
-            .blocks
+        doc.blocks
             .iter()
             .any(|b| b.span.start < at && at < b.span.end)
     };
     let title = match headings.split_first() {
         Some((first, rest)) if first.level == 1 => {
             let only = rest.iter().all(|h| h.level > 1);
-            let leads = note
-                .doc
-                .blocks
-                .iter()
-                .all(|b| b.span.start > first.span.start);
+            let leads = doc.blocks.iter().all(|b| b.span.start > first.span.start);
             only && leads
         }
         _ => false,
@@ -74,13 +68,12 @@ pub(super) fn sections(note: &Note, text: &str) -> (Range<usize>, Vec<Section>) 
         };
         let end = starts.get(i + 1).copied().unwrap_or(body.end);
         let span = start..end;
-        let blocks = note
-            .doc
+        let blocks = doc
             .blocks
             .iter()
             .filter(|b| b.span.start >= heading.span.end && b.span.end <= end);
         let statement = blocks
-            .map(|b| plain(note, text, b.span.clone()))
+            .map(|b| plain(doc, text, b.span.clone()))
             .collect::<Vec<_>>()
             .join("\n");
         let tokens = estimate_tokens(text.get(span.clone()).unwrap_or(""));
@@ -175,13 +168,9 @@ fn cosine(a: &BTreeMap<String, f64>, b: &BTreeMap<String, f64>) -> f64 {
 }
 
 /// Whether something ties the sections to each other, so that none can leave.
-pub(super) fn entangled(note: &Note, text: &str) -> bool {
-    let footnotes = note
-        .doc
-        .blocks
-        .iter()
-        .any(|b| b.kind == BlockKind::Footnote);
-    let references = note.doc.blocks.iter().any(|b| {
+pub(super) fn entangled(doc: &Document, text: &str) -> bool {
+    let footnotes = doc.blocks.iter().any(|b| b.kind == BlockKind::Footnote);
+    let references = doc.blocks.iter().any(|b| {
         let block = text.get(b.span.clone()).unwrap_or("");
         b.kind == BlockKind::Paragraph && block.lines().any(is_reference_definition)
     });
@@ -196,4 +185,63 @@ fn is_reference_definition(line: &str) -> bool {
         && line
             .find("]:")
             .is_some_and(|at| line.get(1..at).is_some_and(|l| !l.contains(']')))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn check(text: &str, expected: &[&str]) {
+        let headings: Vec<_> = sections(&Document::parse(text), text)
+            .1
+            .into_iter()
+            .map(|s| s.heading)
+            .collect();
+        assert_eq!(headings, expected);
+    }
+
+    #[test]
+    fn sections_begin_at_the_highest_level_below_a_lone_title() {
+        check("# T\n\n## A\nx\n### A1\ny\n## B\nz\n", &["A", "B"]);
+        check("# A\nx\n# B\ny\n", &["A", "B"]);
+        check("lead\n\n# A\nx\n## A1\ny\n", &["A"]);
+        check("A\n===\nx\n\nB\n===\ny\n", &["A", "B"]);
+        check("plain\n", &[]);
+        check("", &[]);
+    }
+
+    #[test]
+    fn con_05_headings_in_code_and_quotes_are_none() {
+        check(
+            "## A\n```\n## no\n```\n~~~\n# no\n~~~\n## B\n    ## no\n%%\n## no\n%%\n",
+            &["A", "B"],
+        );
+    }
+
+    fn rejoined(text: &str) -> String {
+        let doc = Document::parse(text);
+        let (lead, sections) = sections(&doc, text);
+        let spans = [lead]
+            .into_iter()
+            .chain(sections.into_iter().map(|s| s.span));
+        spans
+            .map(|span| text.get(span).expect("on character boundaries"))
+            .collect()
+    }
+
+    proptest! {
+        #[test]
+        fn con_05_lead_and_sections_joined_are_the_body(text in "(#{1,3} [a一]{1,3}|```|~~~|- a|> # q|a\n===|%%|\\$\\$|---|a: b|\r|\t|\n){0,30}") {
+            let body = Document::parse(&text).body;
+            prop_assert_eq!(rejoined(&text), &text[body]);
+        }
+
+        #[test]
+        fn any_text_can_be_cut(text in "\\PC{0,80}") {
+            let body = Document::parse(&text).body;
+            prop_assert_eq!(rejoined(&text), &text[body]);
+        }
+    }
 }

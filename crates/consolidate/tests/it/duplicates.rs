@@ -1,0 +1,186 @@
+//! Pairs that say the same, and pairs that only look so.
+
+use dormouse_consolidate::Task;
+use dormouse_fixtures::{TempVault, temp_vault};
+use expect_test::{Expect, expect};
+
+use crate::{NOON, consolidate, notes};
+
+const LONG: &str = "The ranking of blocks uses BM25 without a length norm, since blocks are short already. \
+A share of the neighbours' score is added to each block, and a share of the note's. Vectors are fused by a \
+normalised sum of scores; plain rank fusion lost six points on the long conversations that we measured. \
+The stop list holds question words and auxiliaries, and the exact form is kept beside the stem.";
+
+fn pairs(vault: &TempVault) -> String {
+    let before = notes(vault);
+    let report = consolidate(vault, NOON, &[Task::Duplicates]);
+    assert_eq!(notes(vault), before, "a report changes no note");
+    let lines = report.duplicates.iter().map(|p| {
+        let reason = serde_json::to_string(&p.reason).unwrap();
+        format!("{} {} {reason}\n", p.keep.stem(), p.other.stem())
+    });
+    lines.collect()
+}
+
+fn check(text: &str, expected: Expect) {
+    expected.assert_eq(&pairs(&temp_vault(text)));
+}
+
+#[test]
+fn item_13_equal_names_are_the_same_but_three_are_not_decided() {
+    check(
+        "=== digest/wiki/a.md\n---\nname: Release  Steps\n---\nBuild it.\n=== digest/procedure/b.md\n---\nname: release steps\n---\nTag it.\n\
+         === digest/wiki/c.md\n---\nname: Backup\n---\nx1\n=== digest/procedure/d.md\n---\nname: backup\n---\ny\n=== digest/personal/e.md\n---\nname: BACKUP\n---\nz\n",
+        expect![[r#"
+            e d {"kind":"same-name","ambiguous":true}
+            e c {"kind":"same-name","ambiguous":true}
+            b a {"kind":"same-name","ambiguous":false}
+            d c {"kind":"same-name","ambiguous":true}
+        "#]],
+    );
+}
+
+#[test]
+fn items_14_and_15_short_names_and_chinese_names_are_not_mixed_up() {
+    check(
+        "=== digest/wiki/a.md\n---\nname: redis\n---\none\n=== digest/wiki/b.md\n---\nname: redix\n---\ntwo\n\
+         === digest/wiki/c.md\n---\nname: 发布流程\n---\n三\n=== digest/wiki/d.md\n---\nname: 备份计划\n---\n四\n\
+         === digest/wiki/e.md\n---\nname: how the release of a new version is prepared\n---\nfive\n\
+         === digest/wiki/f.md\n---\nname: how the release of a new version is prepared!\n---\nsix\n\
+         === digest/wiki/g.md\n---\nname: what was measured in version 1.2 of the ranking\n---\nseven\n\
+         === digest/wiki/h.md\n---\nname: what was measured in version 1.3 of the ranking\n---\neight\n",
+        expect![[r#"
+            e f {"kind":"similar-name","likeness":0.976744}
+        "#]],
+    );
+}
+
+#[test]
+fn item_16_short_notes_and_notes_of_different_length_are_not_similar() {
+    check(
+        &format!(
+            "=== digest/wiki/a.md\nUse tea filters of paper always.\n=== digest/wiki/b.md\nUse tea filters of paper often.\n\
+             === digest/wiki/c.md\n{LONG}\n=== digest/wiki/d.md\n{LONG}\n\n{}\n",
+            "Something else entirely is told here at length, of gardens and of rain. ".repeat(12)
+        ),
+        expect![[r#""#]],
+    );
+}
+
+#[test]
+fn similar_text_is_found_in_both_directions() {
+    check(
+        &format!(
+            "=== digest/wiki/a.md\n{LONG}\n=== digest/wiki/b.md\n{LONG} One more remark stands here.\n"
+        ),
+        expect![[r#"
+            a b {"kind":"similar","jaccard":0.931818,"containment":0.931818}
+        "#]],
+    );
+}
+
+#[test]
+fn similar_chinese_text_is_found() {
+    let zh = "检索的单位是段落，笔记只是它的上下文。排序用不带长度归一的词频公式，因为段落本来就短。\
+              每个段落再加上邻居的一部分分数。向量的分数归一之后相加，名次相加的办法在长对话上要差六分。";
+    check(
+        &format!("=== digest/wiki/a.md\n{zh}\n=== digest/wiki/b.md\n{zh}停用词里有疑问词。\n"),
+        expect![[r#"
+            a b {"kind":"similar","jaccard":0.910256,"containment":0.910256}
+        "#]],
+    );
+}
+
+#[test]
+fn item_17_a_digest_and_its_own_source_are_never_a_pair() {
+    check(
+        &format!(
+            "=== digest/wiki/a.md\n{LONG}\n\nderived_from:: [[b]]\n=== digest/wiki/b.md\n{LONG}\n=== daily/2026-11-30/e.md\n{LONG}\n"
+        ),
+        expect![[r#""#]],
+    );
+}
+
+#[test]
+fn item_18_a_conflict_copy_comes_first_with_a_diff() {
+    let vault = temp_vault(&format!(
+        "=== digest/wiki/a.md\nfirst\n{LONG}\n=== digest/wiki/a (Conflicted copy laptop 202611121030).md\nother\n{LONG}\n\
+         === digest/wiki/0.md\nfirst\n{LONG}\n"
+    ));
+    expect![[r#"
+        a a (Conflicted copy laptop 202611121030) {"kind":"conflict-copy"}
+        0 a {"kind":"identical"}
+    "#]]
+    .assert_eq(&pairs(&vault));
+    expect![[r#"
+        # Duplicates 2026-11-30
+
+        ## 12:00:00 2 pairs to look at
+
+        ### [[digest/wiki/a|a]] and [[digest/wiki/a (Conflicted copy laptop 202611121030)|a (Conflicted copy laptop 202611121030)]] · conflict copy
+
+        A sync tool kept both sides of a conflict.
+
+        ```diff
+        @@ -1,2 +1,2 @@
+        -first
+        +other
+         The ranking of blocks uses BM25 without a length norm, since blocks are short already. A share of the neighbours' score is added to each block, and a share of the note's. Vectors are fused by a normalised sum of scores; plain rank fusion lost six points on the long conversations that we measured. The stop list holds question words and auxiliaries, and the exact form is kept beside the stem.
+        ```
+
+        If they are one: `dormouse merge 'digest/wiki/a (Conflicted copy laptop 202611121030).md' digest/wiki/a.md`
+
+        ### [[digest/wiki/0|0]] and [[digest/wiki/a|a]] · same text
+
+        They say the same in the same words.
+
+        In both:
+
+        - first
+        - The ranking of blocks uses BM25 without a length norm, since blocks are short already.
+        - A share of the neighbours' score is added to each block, and a share of the note's.
+        - Vectors are fused by a normalised sum of scores; plain rank fusion lost six points on the long conversations that we measured.
+        - The stop list holds question words and auxiliaries, and the exact form is kept beside the stem.
+
+        If they are one: `dormouse merge digest/wiki/a.md digest/wiki/0.md`
+
+    "#]].assert_eq(&vault.read("audit/2026-11-30/duplicates.md"));
+}
+
+#[test]
+fn item_19_and_30_the_same_pairs_twice_leave_the_page_alone() {
+    let vault = temp_vault(
+        "=== digest/wiki/a.md\nThe same words.\n=== digest/wiki/b.md\nThe same words.\n",
+    );
+    let first = pairs(&vault);
+    let page = vault.read("audit/2026-11-30/duplicates.md");
+    let written = std::fs::metadata(vault.path().join("audit/2026-11-30/duplicates.md"))
+        .unwrap()
+        .modified()
+        .unwrap();
+    assert_eq!(pairs(&vault), first);
+    assert_eq!(vault.read("audit/2026-11-30/duplicates.md"), page);
+    let after = std::fs::metadata(vault.path().join("audit/2026-11-30/duplicates.md"))
+        .unwrap()
+        .modified()
+        .unwrap();
+    assert_eq!(written, after);
+    vault.write("digest/wiki/c.md", "The same words.\n");
+    pairs(&vault);
+    let longer = vault.read("audit/2026-11-30/duplicates.md");
+    assert!(
+        longer.starts_with(&page) && longer.matches("### ").count() == 3,
+        "{longer}"
+    );
+}
+
+#[test]
+fn thousands_of_notes_of_one_form_are_searched_in_no_time() {
+    let mut text = String::new();
+    for i in 0..2000 {
+        text.push_str(&format!(
+            "=== digest/wiki/n{i}.md\nStandup of day {i}: deployed, tested, no blockers at all.\n"
+        ));
+    }
+    check(&text, expect![[r#""#]]);
+}
