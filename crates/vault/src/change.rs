@@ -9,6 +9,20 @@ use crate::path::NotePath;
 use crate::version::Version;
 
 /// Who writes. Each writer can touch only its own layer; the door checks it.
+///
+/// | writer | creates | replaces | appends, puts | rule it must state |
+/// |---|---|---|---|---|
+/// | dream | notes in `digest/<bucket>/` | the same | – | `Superset` naming what it replaces; `Additive` for creates alone |
+/// | split | notes in `digest/<bucket>/` | the same | – | `SplitUnion` |
+/// | auto-memory | `daily/<date>/<event>.md` | – | appends to `daily/<date>.md` | `Additive` |
+/// | ingest | files in `resource/` | – | – | `Additive` |
+/// | meta | – | – | puts `meta/**.json` | `Additive` |
+/// | audit | – | – | appends to `audit/**.md` | `Additive` |
+/// | person | files in `digest/` and outside the layers | the same; notes of `daily/` and `resource/` under `Retarget` | – | `Retarget` for a rename, else `Free`, or any of dream's and split's |
+///
+/// A person alone renames: within `digest/` and the user's own notes, or within `daily/` or
+/// `resource/`. A path with a name that starts with a dot is nobody's, and a symbolic link is
+/// judged by where it ends; one that ends outside the vault is denied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Writer {

@@ -533,7 +533,7 @@ proptest! {
     /// left out or doubled, it is refused.
     #[test]
     fn a_split_conserves_blocks(deal in prop::collection::vec(0..3_usize, 2..8), victim in any::<prop::sample::Index>(), double: bool) {
-        let block = |n: usize| format!("Block {n} says 第{n}句 and links [[{}]].", if n % 2 == 0 { "a" } else { "b" });
+        let block = |n: usize| format!("Block {n} says 第{n}句 and links [[{}]].", if n.is_multiple_of(2) { "a" } else { "b" });
         let old: Vec<String> = (0..deal.len()).map(block).collect();
         let folder = temp_vault(&format!("{BASE}=== digest/wiki/s.md\n{}\n", old.join("\n\n")));
         let build = |skip: Option<usize>| {

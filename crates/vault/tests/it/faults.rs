@@ -22,13 +22,16 @@ enum Fault {
     Death,
 }
 
+/// Another program that writes to the file that is about to be moved into place.
+type Editor<'a> = Box<dyn FnMut(&Path) + Send + 'a>;
+
 /// A disk that breaks, may lack the exchange, and lets an editor in before one.
 struct BrokenDisk<'a> {
     done: AtomicUsize,
     at: usize,
     fault: Fault,
     exchanges: bool,
-    editor: Mutex<Option<Box<dyn FnMut(&Path) + Send + 'a>>>,
+    editor: Mutex<Option<Editor<'a>>>,
 }
 
 impl<'a> BrokenDisk<'a> {
@@ -300,8 +303,7 @@ fn an_edit_between_the_look_and_the_exchange_is_never_overwritten() {
         fs::rename(&temp, target).unwrap();
     };
     let in_place = |target: &Path, text: &str| fs::write(target, text).unwrap();
-    let editors: [&(dyn Fn(&Path, &str) + Sync); 2] = [&by_rename, &in_place];
-    for write in editors {
+    for write in [by_rename as fn(&Path, &str), in_place] {
         for victim in ["a.md", "b.md"] {
             let folder = temp_vault(OLD);
             let vault = Vault::open(folder.path()).unwrap();
