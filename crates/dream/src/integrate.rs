@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use dormouse_model::Usage;
 use dormouse_vault::text::slug;
-use dormouse_vault::{ChangeSet, CommitError, FileDiff, Layer, NotePath, Snapshot, Violation};
+use dormouse_vault::{ChangeSet, CommitError, Document, FileDiff, Layer, NotePath, Snapshot, Violation};
 
 use crate::abstractor::{ComposeJob, Target};
 use crate::decide::{Candidate, candidate, settle};
@@ -63,6 +63,7 @@ struct Plan {
     action: Action,
     facts: usize,
     edges_before: usize,
+    edges_planned: usize,
     changed: Vec<ChangedBlock>,
     lost: Vec<String>,
 }
@@ -146,6 +147,7 @@ pub(crate) async fn prepare(
                 Err(lost) => (Vec::new(), lost),
             };
             Some(Plan {
+                edges_planned: snapshot.edges_of(&subject.path, &Document::parse(&composed.text)).len(),
                 set: plan::replace(subject, composed.text),
                 subject: subject.path.clone(),
                 name,
@@ -157,6 +159,7 @@ pub(crate) async fn prepare(
             })
         }
         None => plan::free_path(&snapshot, unit.bucket, &name, planned).map(|path| Plan {
+            edges_planned: snapshot.edges_of(&path, &Document::parse(&composed.text)).len(),
             set: plan::create(path.clone(), composed.text),
             subject: path,
             name,
@@ -204,7 +207,9 @@ pub(crate) async fn write(
             if let Some(planned) = dry {
                 outcome.diffs = context.vault.preview(&plan.set)?;
                 planned.insert(plan.subject.clone());
-                outcome.written = Some(plan.written(0));
+                let after = plan.edges_planned;
+                let added = after.saturating_sub(plan.edges_before);
+                outcome.written = Some(plan.written(added));
                 return Ok(outcome);
             }
             context.vault.commit(&plan.set)

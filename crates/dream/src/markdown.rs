@@ -126,34 +126,69 @@ pub(crate) enum Piece<'a> {
     },
 }
 
-/// Cuts `text` at its wikilinks. Linear.
+/// Cuts `text` at its wikilinks; those in code spans are text. Linear.
 pub(crate) fn pieces(text: &str) -> Vec<Piece<'_>> {
     let mut out = Vec::new();
-    let mut rest = text;
-    while let Some(open) = rest.find("[[") {
-        let after = rest.get(open + 2..).unwrap_or("");
-        let close = after.find("]]");
-        let next_open = after.find("[[");
-        match (close, next_open) {
-            (Some(close), next) if next.is_none_or(|n| n > close) => {
-                let before = rest.get(..open).unwrap_or("");
-                out.push(Piece::Text(before.strip_suffix('!').unwrap_or(before)));
-                let inner = after.get(..close).unwrap_or("");
-                let (target, shown) = match inner.split_once('|') {
-                    Some((target, shown)) => (target, Some(shown)),
-                    None => (inner, None),
-                };
-                out.push(Piece::Link { target, shown });
-                rest = after.get(close + 2..).unwrap_or("");
-            }
-            (_, Some(next)) => {
-                out.push(Piece::Text(rest.get(..open + 2 + next).unwrap_or("")));
-                rest = after.get(next..).unwrap_or("");
-            }
-            _ => break,
+    let spans = code_spans(text);
+    let mut spans = spans.iter().peekable();
+    let mut from = 0;
+    let mut at = 0;
+    while let Some(open) = text.get(at..).and_then(|rest| rest.find("[[")).map(|n| at + n) {
+        while spans.next_if(|span| span.end <= open).is_some() {}
+        if let Some(span) = spans.peek().filter(|span| span.start <= open) {
+            at = span.end;
+            continue;
+        }
+        let after = text.get(open + 2..).unwrap_or("");
+        let Some(close) = after.find("]]") else { break };
+        let inner = after.get(..close).unwrap_or("");
+        if let Some(next) = inner.rfind("[[") {
+            at = open + 2 + next;
+            continue;
+        }
+        let before = text.get(from..open).unwrap_or("");
+        out.push(Piece::Text(before.strip_suffix('!').unwrap_or(before)));
+        let (target, shown) = match inner.split_once('|') {
+            Some((target, shown)) => (target, Some(shown)),
+            None => (inner, None),
+        };
+        out.push(Piece::Link { target, shown });
+        at = open + 2 + close + 2;
+        from = at;
+    }
+    out.push(Piece::Text(text.get(from..).unwrap_or("")));
+    out
+}
+
+/// Code spans of one line: runs of backticks with a partner of the same length. Linear in the
+/// number of runs times the number of different lengths.
+fn code_spans(text: &str) -> Vec<std::ops::Range<usize>> {
+    let mut runs: Vec<(usize, usize)> = Vec::new();
+    for (at, _) in text.match_indices('`') {
+        match runs.last_mut() {
+            Some((start, len)) if *start + *len == at => *len += 1,
+            _ => runs.push((at, 1)),
         }
     }
-    out.push(Piece::Text(rest));
+    let mut last: std::collections::BTreeMap<usize, Vec<usize>> = std::collections::BTreeMap::new();
+    for (i, (_, len)) in runs.iter().enumerate().rev() {
+        last.entry(*len).or_default().push(i);
+    }
+    let mut out = Vec::new();
+    let mut i = 0;
+    while let Some((start, len)) = runs.get(i).copied() {
+        let partners = last.entry(len).or_default();
+        while partners.last().is_some_and(|p| *p <= i) {
+            partners.pop();
+        }
+        match partners.last().copied().and_then(|p| Some((p, runs.get(p)?))) {
+            Some((partner, (end, _))) => {
+                out.push(start..end + len);
+                i = partner + 1;
+            }
+            None => i += 1,
+        }
+    }
     out
 }
 
@@ -251,6 +286,7 @@ mod tests {
         assert_eq!(plain(text), "Alpha is 0.15. See c.");
         assert_eq!(plain("open [[never"), "open [[never");
         assert_eq!(plain("[[a [[b]]"), "[[a b");
+        assert_eq!(plain("begins with `[[` and ends with `]]`"), "begins with `[[` and ends with `]]`");
     }
 
     #[test]

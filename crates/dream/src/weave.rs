@@ -91,7 +91,7 @@ pub(crate) fn related_line(candidate: &Candidate, sentence: Option<&str>, langua
     }
     let about = candidate.description.as_deref().map(|d| strip_links(&one_line(d))).filter(|d| !d.is_empty() && d.chars().count() <= 160);
     match (about, language) {
-        (Some(about), Language::Chinese) => format!("参见{target}:{}", fact_text(&about)),
+        (Some(about), Language::Chinese) => format!("参见{target}：{}", fact_text(&about)),
         (Some(about), Language::English) => format!("See {target}: {}", fact_text(&about)),
         (None, Language::Chinese) => format!("参见{target}。"),
         (None, Language::English) => format!("See {target}."),

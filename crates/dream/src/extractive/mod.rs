@@ -112,7 +112,7 @@ fn of_claims(material: &Material, claims: Vec<Claim>) -> Vec<Unit> {
     let personal = of_kind(Kind::Personal);
     if !personal.is_empty() {
         let about_person = matches!(cues::heading(&material.name), Some(cues::Section::Of(cues::Class::Preference)));
-        let name = title.filter(|_| about_person).unwrap_or_else(|| named_by_first(&personal));
+        let name = title.filter(|_| about_person).unwrap_or_else(|| named_by_wish(&personal));
         units.push(unit(name, Bucket::Personal, first_of(&personal), &personal));
     }
     units
@@ -128,6 +128,22 @@ fn unit(name: String, bucket: Bucket, summary: String, claims: &[&Claim]) -> Uni
 
 fn named_by_first(claims: &[&Claim]) -> String {
     claims.first().map(|c| names::from_sentence(&c.evidence)).unwrap_or_default()
+}
+
+/// Personal units are named by the first clause that has the person in it.
+fn named_by_wish(claims: &[&Claim]) -> String {
+    let wish = claims.iter().find_map(|c| {
+        let text = plain(&c.evidence);
+        let at = ["The user ", "the user ", "用户"].iter().filter_map(|s| text.find(s)).min()?;
+        let clause = names::from_sentence(text.get(at..)?);
+        (clause.split_whitespace().count() > 3 || clause.chars().any(dormouse_vault::text::is_cjk)).then_some(clause)
+    });
+    let first = claims.first().map(|c| c.evidence.as_str()).unwrap_or_default();
+    // A rule that opens with its verb names itself best.
+    match cues::classify(first) {
+        Some(cues::Cue { class: cues::Class::Rule, .. }) => names::from_sentence(first),
+        _ => wish.unwrap_or_else(|| names::from_sentence(first)),
+    }
 }
 
 fn first_of(claims: &[&Claim]) -> String {

@@ -20,7 +20,7 @@ pub(super) fn title(material: &Material) -> Option<String> {
     Some(clip(&name, 64))
 }
 
-/// A name from a sentence: its first clause, at most eight words or eighteen characters of Chinese.
+/// A name from a sentence: its first clause, at most ten words or twenty-four characters of Chinese.
 pub(super) fn from_sentence(sentence: &str) -> String {
     let text = name_text(&plain(sentence)).trim_start_matches(|c: char| !c.is_alphanumeric()).to_owned();
     let text = text.strip_prefix("The ").or_else(|| text.strip_prefix("the ")).unwrap_or(&text).trim();
@@ -35,9 +35,13 @@ pub(super) fn from_sentence(sentence: &str) -> String {
     let clause = text.get(..clause_end).unwrap_or(text).trim();
     let clause = if clause.chars().count() < 4 { text } else { clause };
     let short = if clause.chars().any(is_cjk) {
-        truncate_chars(clause, 18).to_owned()
+        truncate_chars(clause, 24).to_owned()
     } else {
-        let mut words: Vec<&str> = clause.split_whitespace().take(8).collect();
+        let mut words: Vec<&str> = clause.split_whitespace().collect();
+        if words.len() > 10 {
+            let joint = words.iter().take(11).rposition(|w| JOINTS.contains(w)).filter(|at| *at >= 5);
+            words.truncate(joint.unwrap_or(8));
+        }
         while words.len() > 3 && words.last().is_some_and(|w| TRAILING.contains(&w.to_lowercase().as_str())) {
             words.pop();
         }
@@ -45,6 +49,9 @@ pub(super) fn from_sentence(sentence: &str) -> String {
     };
     capitalised(short.trim_end_matches(|c: char| !c.is_alphanumeric() && !matches!(c, ')' | '%' | '+' | '#')))
 }
+
+/// Words that a clause can be cut before.
+const JOINTS: &[&str] = &["and", "or", "but", "when", "because", "so", "while", "since", "if"];
 
 /// Words that a name should not end with.
 const TRAILING: &[&str] = &[
@@ -93,6 +100,10 @@ mod tests {
             "User prefers short answers with the conclusion"
         );
         assert_eq!(from_sentence("用户希望用中文讨论设计,但代码一律用英文。"), "用户希望用中文讨论设计");
+        assert_eq!(
+            from_sentence("The user prefers that a failing idle task is reported and the others go on, and sleeps."),
+            "User prefers that a failing idle task is reported"
+        );
         assert_eq!(from_sentence("Never start a server, ever."), "Never start a server");
         assert_eq!(clip("one two three four", 9), "one two…");
     }

@@ -78,7 +78,7 @@ fn of_passage(material: &Material, passage: &Passage, of_section: Option<Class>,
     let kind = |class: Class, text: &str| {
         let personal = match class {
             Class::Preference => true,
-            Class::Rule | Class::Decision => about_person || speaks_of_user(&padded(text), text, false),
+            Class::Rule => about_person || of_section.is_none_or(|c| c == Class::Preference) && speaks_of_user(&padded(text), text, false),
             _ => about_person,
         };
         if personal { Kind::Personal } else { Kind::Fact }
@@ -122,9 +122,8 @@ fn claim(material: &Material, passage: &Passage, evidence: &str, kind: Kind) -> 
 /// points back.
 fn resolved(text: &str, subject: &str) -> String {
     const ENGLISH: &[&str] = &[
-        "it", "its", "this", "that", "these", "those", "they", "their", "them", "he", "she", "his", "her", "both", "there", "here", "such", "so", "and",
-        "but", "then", "after", "the cause", "the fix", "the reason", "the same", "the rest", "none of", "one of", "two of", "a second", "a further", "the new",
-        "the first", "the value", "the other", "what", "with this", "with it", "with that", "without it",
+        "it", "its", "this", "that", "these", "those", "they", "their", "them", "he", "she", "his", "her", "both", "such", "the cause", "the fix",
+        "the reason", "the same", "the rest", "none of", "one of these", "two of", "with this", "with it", "with that", "without it", "and", "but",
     ];
     const CHINESE: &[&str] = &[
         "它", "这", "那", "此", "该", "其", "他", "她", "两者", "上述", "前者", "后者", "原因", "修复", "因此", "所以", "但", "而", "同样", "教训", "结果",
