@@ -4,7 +4,8 @@ use std::fmt::Write as _;
 
 use dormouse_fixtures::{TempVault, temp_vault};
 use dormouse_vault::{
-    Delta, NotePath, OpenOptions, ProblemKind, Resolution, Settings, Snapshot, Vault, VaultError,
+    Conservation, Delta, NotePath, OpenOptions, ProblemKind, Resolution, Settings, Snapshot, Vault,
+    VaultError, Writer,
 };
 use expect_test::{Expect, expect};
 
@@ -428,6 +429,63 @@ fn folders_as_deep_as_the_disk_takes_are_walked() {
     assert_eq!(open(&folder).snapshot().graph().edge_count(), 2);
 }
 
+#[test]
+fn the_snapshot_of_a_commit_is_that_of_a_fresh_open() {
+    let folder = temp_vault("=== a.md\n[[b]] and [[c]]\n=== b.md\nsee:: [[a]]\n");
+    let vault = open(&folder);
+    let check = |committed: Snapshot| assert_eq!(show(&committed), show(&open(&folder).snapshot()));
+    let person = || vault.begin(Writer::Person).rule(Conservation::Free);
+
+    let created = person()
+        .create(path("sub/c.md"), "[[b]]\n")
+        .commit()
+        .unwrap();
+    assert_eq!(created.snapshot.graph().inbound(&path("sub/c.md")), 1);
+    check((*created.snapshot).clone());
+
+    let version = vault.read(&path("b.md")).unwrap().version;
+    let replaced = person()
+        .replace(path("b.md"), version, "[[gone]]\n")
+        .commit()
+        .unwrap();
+    assert!(replaced.snapshot.unresolved().contains_key("gone"));
+    check((*replaced.snapshot).clone());
+    assert_eq!(vault.refresh().unwrap(), Delta::default());
+}
+
+#[test]
+fn readers_refreshers_and_writers_at_once_end_in_the_same_place() {
+    let folder = temp_vault("=== hub.md\n[[note-0-0]] [[note-3-9]]\n");
+    let vault = open(&folder);
+    std::thread::scope(|scope| {
+        for thread in 0..2 {
+            let (vault, folder) = (&vault, &folder);
+            scope.spawn(move || {
+                for i in 0..10 {
+                    folder.write(&format!("note-{thread}-{i}.md"), "[[hub]]\n");
+                    vault.refresh().unwrap();
+                }
+            });
+            scope.spawn(move || {
+                for i in 0..10 {
+                    let note = path(&format!("note-{}-{i}.md", thread + 2));
+                    let plan = vault.begin(Writer::Person).rule(Conservation::Free);
+                    plan.create(note.clone(), "[[hub]]\n").commit().unwrap();
+                    assert!(vault.snapshot().note(&note).is_some());
+                }
+            });
+        }
+        scope.spawn(|| {
+            for _ in 0..200 {
+                let snapshot = vault.snapshot();
+                let inbound = snapshot.graph().inbound(&path("hub.md"));
+                assert_eq!(inbound, snapshot.notes().count() - 1);
+            }
+        });
+    });
+    assert_eq!(show(&vault.snapshot()), show(&open(&folder).snapshot()));
+}
+
 mod any_sequence_of_changes_equals_a_fresh_open {
     use super::{open, show};
     use dormouse_fixtures::temp_vault;
@@ -482,7 +540,7 @@ mod any_sequence_of_changes_equals_a_fresh_open {
         #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
         #[test]
         fn holds(rounds in prop::collection::vec(prop::collection::vec(step(), 1..5), 1..6)) {
-            let folder = temp_vault("=== x/a.md\n[[b]]\n=== y/b.md\n[[a]]\n");
+            let folder = temp_vault("=== x/a.md\n[[b]]\n=== y/b.md\n[[a]]\n=== b.md\n=== b 2.md\n[[a]]\n");
             let vault = open(&folder);
             for round in rounds {
                 for step in round {
