@@ -15,8 +15,9 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use crate::capability;
 use crate::error::{CommitError, VaultError};
-use crate::fs::{Disk, OsDisk};
+use crate::fs::{self, Disk, OsDisk};
 use crate::lock;
 use crate::path::NotePath;
 use crate::problem::{Problem, ProblemKind};
@@ -149,7 +150,7 @@ fn settle_one(run: &Run<'_>, phase: &str, settled: &mut Settled) -> Io<()> {
     let bytes = run.on(&file, |disk, path| disk.read(path))?;
     let journal = serde_json::from_slice::<Journal>(&bytes)
         .ok()
-        .filter(|j| j.version == FORMAT && j.is_inside());
+        .filter(|j| j.version == FORMAT && j.is_inside(run.root));
     let Some(journal) = journal else {
         if phase == "plan" {
             // It was cut off before it named the first file that it would have made.
@@ -191,16 +192,21 @@ fn settle_one(run: &Run<'_>, phase: &str, settled: &mut Settled) -> Io<()> {
 }
 
 impl Journal {
-    /// Whether every path stays inside the vault: a journal is a file that anybody could write.
-    fn is_inside(&self) -> bool {
-        let is_temp = |t: &str| {
-            t.rsplit('/')
-                .next()
-                .is_some_and(|name| name.starts_with(TEMP_PREFIX))
+    /// Whether every step is one that a commit could have written: a journal is a file, and a vault
+    /// may come from anybody. Each name lies inside the vault, links followed, in no dot-folder,
+    /// and each temporary file lies beside its target.
+    fn is_inside(&self, root: &Path) -> bool {
+        let is_ours = |name: &str| {
+            NotePath::new(name).is_ok_and(|path| !capability::is_hidden(&path))
+                && fs::real(root, &root.join(name)).is_some()
         };
-        self.steps.iter().all(|s| {
-            s.names().chain(s.temp()).all(|p| NotePath::new(p).is_ok())
-                && s.temp().is_none_or(is_temp)
+        self.steps.iter().all(|step| {
+            let beside = step.temp().is_none_or(|temp| {
+                let (folder, name) = temp.rsplit_once('/').unwrap_or(("", temp));
+                let (beside, _) = step.target().rsplit_once('/').unwrap_or(("", ""));
+                folder == beside && name.starts_with(TEMP_PREFIX)
+            });
+            beside && step.names().all(is_ours)
         })
     }
 }

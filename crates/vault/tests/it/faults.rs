@@ -452,6 +452,7 @@ fn a_journal_full_of_rubbish_is_set_aside_and_touches_nothing() {
         "\0\0\0\0",
         r#"{"version":9,"steps":[]}"#,
         r#"{"version":1,"steps":[{"rename":{"from":"../../x","target":"a.md","expected":"00000000000000000000000000000000"}}]}"#,
+        r#"{"version":1,"steps":[{"rename":{"from":".git/x","target":"a.md","expected":"00000000000000000000000000000000"}}]}"#,
         r#"{"version":1,"steps":[{"create":{"target":"z.md","temp":"a.md","new":"00000000000000000000000000000000"}}]}"#,
     ] {
         let folder = temp_vault(OLD);
