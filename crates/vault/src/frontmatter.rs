@@ -3,12 +3,13 @@
 use std::ops::Range;
 
 use serde_json::Value;
-use serde_saphyr::options::DuplicateKeyPolicy;
+use serde_saphyr::options::{DuplicateKeyPolicy, NonFiniteFloatPolicy};
 
 use crate::lines::{Lines, one_based};
 use crate::problem::{Problem, ProblemKind};
 use crate::tag;
 use crate::yaml_spans::{self, Entry};
+use crate::yaml_value::YamlValue;
 
 /// A note's properties.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -118,6 +119,10 @@ pub(crate) fn read(text: &str, lines: &Lines<'_>) -> Read {
     };
     let options = serde_saphyr::options! {
         strict_booleans: true,
+        leading_zero_numbers_as_strings: true,
+        underscored_numbers_as_strings: true,
+        non_finite_float_policy: NonFiniteFloatPolicy::AsString,
+        ignore_binary_tag_for_string: true,
         duplicate_keys: DuplicateKeyPolicy::LastWins,
         with_snippet: false,
     };
@@ -125,7 +130,7 @@ pub(crate) fn read(text: &str, lines: &Lines<'_>) -> Read {
         .lines()
         .any(|l| !l.trim().is_empty() && !l.trim_start().starts_with('#'));
     let value = if has_content {
-        serde_saphyr::from_str_with_options::<Value>(yaml, options)
+        serde_saphyr::from_str_with_options::<YamlValue>(yaml, options).map(|value| value.0)
     } else {
         Ok(Value::Null)
     };

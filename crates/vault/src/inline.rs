@@ -46,12 +46,28 @@ pub(crate) fn scan(text: &str, segment: &Range<usize>, lines: &Lines<'_>, found:
         &marks.opaque,
         &mut found.fields,
     );
-    debug_assert!(
-        found
-            .links
-            .get(from..)
-            .is_some_and(|new| new.is_sorted_by_key(|l| l.span.start))
-    );
+    drop_outer(&mut found.links, from);
+}
+
+/// A Markdown link can't hold another one: of nested ones the innermost counts.
+fn drop_outer(links: &mut Vec<Link>, from: usize) {
+    let mut inner = usize::MAX;
+    let mut outer = Vec::new();
+    for (index, link) in links.iter().enumerate().skip(from).rev() {
+        if link.kind == LinkKind::Markdown {
+            if inner < link.span.end {
+                outer.push(index);
+            }
+            inner = link.span.start;
+        }
+    }
+    if !outer.is_empty() {
+        let mut index = 0;
+        links.retain(|_| {
+            index += 1;
+            outer.pop_if(|drop| *drop == index - 1).is_none()
+        });
+    }
 }
 
 /// Positions that the first pass collects, all in order.

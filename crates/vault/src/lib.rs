@@ -55,6 +55,7 @@ mod tag;
 mod version;
 mod wikilink;
 mod yaml_spans;
+mod yaml_value;
 
 // What a vault is.
 mod graph;

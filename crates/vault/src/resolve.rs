@@ -219,3 +219,78 @@ fn collapse_slashes(path: &str) -> String {
     }
     out
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn name() -> impl Strategy<Value = String> {
+        let segment = prop::sample::select(vec![
+            "a", "A", "b", "Note", "note.md", "n.1", "é", "e\u{301}",
+        ]);
+        (
+            prop::collection::vec(segment, 1..4),
+            prop::sample::select(vec![".md", "", ".png"]),
+        )
+            .prop_map(|(segments, extension)| segments.join("/") + extension)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn neither_order_nor_removal_leaves_a_trace(
+            names in prop::collection::vec(name(), 1..12),
+            gone in prop::collection::vec(name(), 0..6),
+            source in name(),
+            target in name(),
+        ) {
+            let paths: Vec<NotePath> = names.iter().map(|n| NotePath::new(n).unwrap()).collect();
+            let gone: Vec<NotePath> = gone.iter().map(|n| NotePath::new(n).unwrap()).collect();
+            let source = NotePath::new(&source).unwrap();
+            let mut forward = FileIndex::default();
+            paths.iter().for_each(|p| forward.insert(p.clone()));
+            let before = forward.clone();
+            gone.iter().for_each(|p| forward.insert(p.clone()));
+            gone.iter().for_each(|p| forward.remove(p));
+            let mut backward = FileIndex::default();
+            paths.iter().rev().filter(|p| !gone.contains(p)).for_each(|p| backward.insert(p.clone()));
+            for target in [target.clone(), format!("./{target}"), format!("../{target}"), format!("/{target}")] {
+                let answer = forward.resolve(&source, &target);
+                prop_assert_eq!(&answer, &backward.resolve(&source, &target));
+                if let Some(path) = answer.path() {
+                    prop_assert!(paths.contains(path));
+                }
+                // The older clone is not disturbed.
+                if let Some(path) = before.resolve(&source, &target).path() {
+                    prop_assert!(paths.contains(path));
+                }
+            }
+        }
+
+        #[test]
+        fn the_path_that_we_write_means_the_note(names in prop::collection::vec(name(), 1..12), source in name()) {
+            let paths: Vec<NotePath> = names.iter().map(|n| NotePath::new(n).unwrap()).collect();
+            let mut index = FileIndex::default();
+            paths.iter().for_each(|p| index.insert(p.clone()));
+            let source = NotePath::new(&source).unwrap();
+            // A name without an extension is out of Obsidian's reach.
+            for path in paths.iter().filter(|path| path.file_name().contains('.')) {
+                let found = index.resolve(&source, path.as_str());
+                let found = found.path().map(NotePath::as_str);
+                prop_assert_eq!(found, Some(path.as_str()), "{:?}", paths);
+            }
+        }
+    }
+
+    #[test]
+    fn unresolved_targets_are_counted_under_one_key() {
+        let keys: Vec<String> = ["Map", "map.md", "MAP.MD", "./Map", ".md"]
+            .iter()
+            .map(|t| unresolved_key(t))
+            .collect();
+        assert_eq!(keys, ["map", "map", "map", "./map", ".md"]);
+    }
+}

@@ -376,7 +376,7 @@ fn markdown_links_are_decoded_and_looked_up_in_the_whole_vault() {
         "=== 🗂 Box/Plan B.md\n# Plan B\n\n## Part 1\n=== 笔记.md\n=== Foo (bar).md\n=== C# n.md\n=== i.png\nx\n=== sub/s.md\n\
          [b](<🗂 Box/Plan B.md#Part 1>) [c](../%F0%9F%97%82%20Box/Plan%20B.md) [d](Plan%20B.md#Part%201 \"t\") [e](Plan%20B)\n\
          [n](%E7%AC%94%E8%AE%B0.md) [f](Foo%20(bar).md) (end) [g](C%23%20n.md) ![alt](i.png) [![in](i.png)](笔记.md)\n\
-         [no](Plan B.md) [web](https://e.com/#x) [mail](mailto:a@b.c) [o](obsidian://x) ![w](//e.com/a.png) []() \\[x](Foo.md)\n",
+         [no](Plan B.md) [web](https://e.com/#x) [mail](mailto:a@b.c) [o](obsidian://x) ![w](//e.com/a.png) [out [in](Plan%20B.md) er](Foo.md) []() \\[x](Foo.md)\n",
         "sub/s.md",
         expect![[r#"
             markdown "🗂 Box/Plan B.md" #Part 1 |b| -> 🗂 Box/Plan B.md:3
@@ -389,6 +389,7 @@ fn markdown_links_are_decoded_and_looked_up_in_the_whole_vault() {
             image "i.png" |alt| -> i.png
             markdown "笔记.md" |![in](i.png)| -> 笔记.md
             image "i.png" |in| -> i.png
+            markdown "Plan B.md" |in| -> 🗂 Box/Plan B.md
         "#]],
     );
 }

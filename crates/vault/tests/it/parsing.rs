@@ -211,6 +211,17 @@ fn properties_keep_their_kinds_and_dates_are_as_written() {
     );
 }
 
+#[test]
+fn no_kind_of_key_or_number_makes_properties_unreadable() {
+    check_properties(
+        "---\n1: a\ntrue: b\nnull: c\n2024-01-05: d\ninf: .inf\nnan: .nan\nid: 0042\nn: 1_000\n---\n",
+        expect![[r#"
+            {"1":"a","true":"b","null":"c","2024-01-05":"d","inf":".inf","nan":".nan","id":"0042","n":"1_000"}
+            body ""
+        "#]],
+    );
+}
+
 /// VLT-20.
 #[test]
 fn a_block_that_is_no_mapping_is_text() {
