@@ -58,24 +58,6 @@ impl Filters {
         }
         stated_date(note).is_some_and(|day| self.from.is_none_or(|from| day >= from) && self.until.is_none_or(|until| day <= until))
     }
-
-    /// Both sets of conditions at once; where both name a single value, the other's holds.
-    #[must_use]
-    pub(crate) fn and(mut self, other: Self) -> Self {
-        self.layers.extend(other.layers);
-        self.buckets.extend(other.buckets);
-        self.folder = other.folder.or(self.folder);
-        self.tags.extend(other.tags);
-        self.properties.extend(other.properties);
-        self.from = self.from.max(other.from);
-        self.until = match (self.until, other.until) {
-            (Some(a), Some(b)) => Some(a.min(b)),
-            (a, b) => a.or(b),
-        };
-        self.links_to = other.links_to.or(self.links_to);
-        self.linked_from = other.linked_from.or(self.linked_from);
-        self
-    }
 }
 
 /// The day that a note states itself, in its frontmatter or its path.

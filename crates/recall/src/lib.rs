@@ -1,5 +1,6 @@
 //! Recall: cue → answer, over an Obsidian vault.
 
+mod access;
 mod config;
 mod context;
 mod error;
@@ -8,8 +9,10 @@ mod index;
 mod list;
 mod recall;
 mod search;
+mod sync;
 mod text;
 mod traverse;
+mod units;
 
 pub use config::RecallConfig;
 pub use context::{ContextBlock, ContextCitation};

@@ -1,8 +1,8 @@
 //! `Recall`: the vault's snapshot and its index, and the verbs over them.
 
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 
-use dormouse_vault::meta::{Archived, DreamLedger};
+use dormouse_vault::meta::{AccessKind, Archived, DreamLedger};
 use dormouse_vault::{Clock, NotePath, Vault};
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +10,8 @@ use crate::config::RecallConfig;
 use crate::context::ContextBlock;
 use crate::error::RecallError;
 use crate::list::{ListReply, ListRequest};
-use crate::search::{SearchReply, SearchRequest};
+use crate::search::{SearchReply, SearchRequest, run};
+use crate::sync::{Current, bring_up};
 use crate::traverse::{TraverseReply, TraverseRequest};
 
 /// Recall over one open vault. Cheap to share behind an `Arc`; all methods take `&self`.
@@ -18,7 +19,7 @@ pub struct Recall {
     pub(crate) vault: Arc<Vault>,
     pub(crate) config: RecallConfig,
     pub(crate) clock: Option<Arc<dyn Clock>>,
-    pub(crate) state: Mutex<()>,
+    pub(crate) state: Mutex<Option<Current>>,
 }
 
 impl std::fmt::Debug for Recall {
@@ -51,7 +52,7 @@ impl Recall {
     /// # Errors
     /// None today; a later version may check the settings.
     pub fn open(vault: Arc<Vault>, config: RecallConfig) -> Result<Self, RecallError> {
-        Ok(Self { vault, config, clock: None, state: Mutex::new(()) })
+        Ok(Self { vault, config, clock: None, state: Mutex::new(None) })
     }
 
     /// With a clock, which dates the access spool and the recency signal.
@@ -79,17 +80,46 @@ impl Recall {
     /// # Errors
     /// Only when even an index in memory fails.
     pub fn sync(&self) -> Result<SyncReport, RecallError> {
-        let _held = self.state.lock();
-        Ok(SyncReport::default())
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let (current, report) = bring_up(&self.vault, state.take())?;
+        *state = Some(current);
+        Ok(report)
     }
 
-    /// Answers a query.
+    /// The index and the snapshot that it stands for, brought up to date when that is wanted.
+    fn current(&self) -> Result<Current, RecallError> {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(current) = state.as_ref() {
+            let same = Arc::ptr_eq(&current.snapshot, &self.vault.snapshot());
+            if same || !self.config.sync_on_search {
+                return Ok(current.clone());
+            }
+        }
+        let (current, _) = bring_up(&self.vault, state.take())?;
+        *state = Some(current.clone());
+        Ok(current)
+    }
+
+    /// Answers a query. Each note's text is checked against its version before it goes out; one that
+    /// changed on disk meanwhile makes the vault look again, once.
     ///
     /// # Errors
     /// Only when even an index in memory fails.
     pub fn search(&self, request: &SearchRequest) -> Result<SearchReply, RecallError> {
-        let _ = request;
-        Ok(SearchReply::default())
+        let now = request.now.or_else(|| self.clock.as_ref().map(|clock| clock.now()));
+        let first = run(&self.vault, &self.current()?, &self.config, request, now)?;
+        let mut reply = if first.stale && self.vault.refresh().is_ok() {
+            self.sync()?;
+            run(&self.vault, &self.current()?, &self.config, request, now)?.reply
+        } else {
+            first.reply
+        };
+        if !request.quiet {
+            let paths: Vec<NotePath> = reply.hits.iter().map(|hit| hit.path.clone()).collect();
+            reply.warnings.extend(self.note_access(&paths, AccessKind::Returned, now));
+        }
+        tracing::debug!(hits = reply.hits.len(), total = reply.total, "search");
+        Ok(reply)
     }
 
     /// Lists notes by conditions.
@@ -115,14 +145,12 @@ impl Recall {
     /// # Errors
     /// As [`Recall::search`].
     pub fn context(&self, query: &str, token_budget: usize) -> Result<ContextBlock, RecallError> {
-        let _ = (query, token_budget);
-        Ok(ContextBlock::default())
+        crate::context::pack(self, query, token_budget)
     }
 
     /// Notes in the access spool that `paths` were read or cited. Returns a warning when that
     /// could not be written; without a clock nothing is noted.
     pub fn mark_read(&self, paths: &[NotePath]) -> Option<String> {
-        let _ = paths;
-        None
+        self.note_access(paths, AccessKind::Read, self.clock.as_ref().map(|clock| clock.now()))
     }
 }

@@ -1,7 +1,22 @@
 //! `search`: from a query to notes with their best passages.
+//!
+//! query → terms → evidence (what stands where) → blocks (scores with their surroundings) →
+//! factors (what the note is) → links → passages.
 
+mod blocks;
+mod citations;
+mod evidence;
+mod factors;
+mod links;
+mod meaning;
+mod passages;
+mod query;
 mod reply;
 mod request;
+mod run;
+mod terms;
 
+pub(crate) use citations::Citations;
 pub use reply::{Citation, Explain, Hit, Named, Passage, SearchReply, SignalFreshness, SignalState};
 pub use request::{SearchRequest, SignalSwitches};
+pub(crate) use run::run;

@@ -1,5 +1,15 @@
 //! Text for ranking: the one analyzer that reads notes and queries alike.
 
 mod edit;
+mod fold;
+mod form;
+mod lexicon;
+mod scan;
 
 pub(crate) use edit::one_edit_apart;
+pub(crate) use fold::fold;
+pub(crate) use form::{asks_when, asks_where, marks, speaker};
+pub(crate) use scan::{Role, Word, analyze, index_terms};
+
+/// Grows with every change of the analyzer that makes an index built before it wrong.
+pub(crate) const ANALYZER_VERSION: u32 = 1;

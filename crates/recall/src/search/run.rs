@@ -1,0 +1,339 @@
+//! One search, from the request to the reply.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use chrono::{DateTime, FixedOffset};
+use dormouse_vault::text::is_cjk;
+use dormouse_vault::{Layer, Note, NotePath, Vault};
+
+use super::blocks::{self, Asks, Scored};
+use super::citations::by_block;
+use super::evidence::{Scope, weigh};
+use super::factors::{Factors, Signals, boost_communities};
+use super::links::spread;
+use super::meaning::{Phrase, holders};
+use super::passages::passages;
+use super::query::Query;
+use super::reply::{Explain, Hit, Named, SearchReply, SignalState};
+use super::request::SearchRequest;
+use super::terms::{Terms, look_up};
+use crate::config::RecallConfig;
+use crate::error::RecallError;
+use crate::filter::stated_date;
+use crate::index::{NoteKey, UnitId};
+use crate::sync::Current;
+use crate::text::{asks_when, asks_where, fold};
+use crate::units::block_text;
+
+/// The most notes and passages that a request gets.
+const MAX_LIMIT: usize = 1_000;
+const MAX_PASSAGES: usize = 100;
+/// Another note takes a digest's place only from this share of its score on.
+const WORTH_A_PLACE: f64 = 0.3;
+/// A link brings a note that has none of the words only from this score on.
+const WORTH_BRINGING: f64 = 0.05;
+/// Two passages of this many characters (a Chinese one counts three) are the same text, shorter ones may
+/// be two things that happened.
+const SAME_TEXT: usize = 40;
+
+/// A reply, and whether a note had changed on disk since the snapshot.
+pub(crate) struct Outcome {
+    pub(crate) reply: SearchReply,
+    pub(crate) stale: bool,
+}
+
+/// A note on its way into the reply.
+struct Candidate {
+    note: Arc<Note>,
+    blocks: Vec<Scored>,
+    factors: Factors,
+}
+
+impl Candidate {
+    fn score(&self) -> f64 {
+        self.blocks.first().map_or(0.0, Scored::score) * self.factors.product()
+    }
+}
+
+/// Answers `request` from `current`.
+pub(crate) fn run(vault: &Vault, current: &Current, config: &RecallConfig, request: &SearchRequest, now: Option<DateTime<FixedOffset>>) -> Result<Outcome, RecallError> {
+    let query = Query::parse(&request.query);
+    let mut signals = Signals::load(vault, request.signals, now, config);
+    signals.state("index", if current.in_memory { SignalState::InMemory } else { SignalState::Fresh }, None);
+    let search = Search { vault, current, config, request, now, query, signals };
+    let (mut candidates, terms) = search.candidates()?;
+    candidates.sort_by(|a, b| b.score().total_cmp(&a.score()).then_with(|| a.note.path.cmp(&b.note.path)));
+    let total = candidates.len();
+    let (hits, stale) = search.hits(uncrowded(candidates, config.digest_crowd), &terms);
+    let warnings = current.warnings.iter().cloned().chain(search.signals.warnings).collect();
+    let notices = search.query.notices.into_iter().chain(terms.notices).collect();
+    Ok(Outcome { reply: SearchReply { hits, total, freshness: search.signals.freshness, warnings, notices }, stale })
+}
+
+struct Search<'a> {
+    vault: &'a Vault,
+    current: &'a Current,
+    config: &'a RecallConfig,
+    request: &'a SearchRequest,
+    now: Option<DateTime<FixedOffset>>,
+    query: Query,
+    signals: Signals,
+}
+
+impl Search<'_> {
+    fn candidates(&self) -> Result<(Vec<Candidate>, Terms), RecallError> {
+        let index = self.current.index.as_ref();
+        let mut allowed = self.allowed();
+        self.leave_out(&mut allowed)?;
+        let held = self.phrases(&mut allowed)?;
+        if self.query.text.trim().is_empty() {
+            let filtered = !(self.query.filters.is_empty() && self.request.filters.is_empty());
+            let all = if filtered { self.newest(&allowed) } else { Vec::new() };
+            return Ok((all, Terms::default()));
+        }
+        let switches = self.request.signals;
+        let terms = look_up(index, &self.query.text, self.config, switches.form)?;
+        let may = |note: NoteKey| allowed.contains(&note);
+        let scope = Scope {
+            live: &|note| self.current.notes.contains_key(&note),
+            allowed: &may,
+            lends: &|note| switches.digests && self.lends(note),
+            units: index.unit_count()?,
+            notes: self.current.notes.len(),
+        };
+        let evidence = weigh(&terms, &self.current.citations, &scope, self.config);
+        let asks = Asks { when: asks_when(&self.query.text), place: asks_where(&self.query.text) };
+        let scored = blocks::score(index, &evidence, &terms, asks, &may, switches, self.config)?;
+        let mut candidates: BTreeMap<NoteKey, Candidate> = BTreeMap::new();
+        for (key, mut blocks) in scored {
+            if let Some(at) = held.get(&key) {
+                blocks.iter_mut().filter(|s| at.contains(&s.block)).for_each(|s| s.parts.push(("phrase", 1.0)));
+                best_first(&mut blocks);
+            }
+            if let Some(note) = self.current.notes.get(&key) {
+                candidates.insert(key, self.candidate(note, blocks));
+            }
+        }
+        if switches.links {
+            self.follow_links(&mut candidates, &allowed);
+        }
+        let mut candidates: Vec<Candidate> = candidates.into_values().collect();
+        if switches.community {
+            candidates.sort_by(|a, b| b.score().total_cmp(&a.score()).then_with(|| a.note.path.cmp(&b.note.path)));
+            let mut ranked: Vec<(&Note, &mut Factors)> = candidates.iter_mut().map(|c| (c.note.as_ref(), &mut c.factors)).collect();
+            boost_communities(&mut ranked, &self.signals, self.config);
+        }
+        Ok((candidates, terms))
+    }
+
+    fn candidate(&self, note: &Arc<Note>, blocks: Vec<Scored>) -> Candidate {
+        let factors = Factors::of(note, &self.current.snapshot, &self.signals, self.request.signals, self.now, self.config);
+        Candidate { note: Arc::clone(note), blocks, factors }
+    }
+
+    /// The notes that fulfil every condition.
+    fn allowed(&self) -> BTreeSet<NoteKey> {
+        let drop_archived = self.config.drop_archived && !self.request.include_archived && self.request.signals.archive;
+        let snapshot = &self.current.snapshot;
+        let wanted = |note: &Note| {
+            self.request.filters.matches(note, snapshot)
+                && self.query.filters.matches(note, snapshot)
+                && !(drop_archived && self.signals.archived.contains(&note.path))
+        };
+        self.current.notes.iter().filter(|(_, note)| wanted(note)).map(|(key, _)| *key).collect()
+    }
+
+    fn lends(&self, key: NoteKey) -> bool {
+        self.current.notes.get(&key).is_some_and(|note| {
+            note.layer == Layer::Digest && !self.signals.doubtful.contains(&note.path) && !self.signals.archived.contains(&note.path)
+        })
+    }
+
+    /// Takes out the notes that hold an excluded word or phrase.
+    fn leave_out(&self, allowed: &mut BTreeSet<NoteKey>) -> Result<(), RecallError> {
+        for text in &self.query.without {
+            let Some(found) = holders(self.current.index.as_ref(), text)? else { continue };
+            let phrase = Phrase::read(text).filter(|_| text.contains(char::is_whitespace) || text.chars().any(is_cjk));
+            for key in found {
+                if phrase.as_ref().is_none_or(|phrase| !self.standing(key, phrase).is_empty()) {
+                    allowed.remove(&key);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Keeps the notes that hold every phrase, and says in which blocks.
+    fn phrases(&self, allowed: &mut BTreeSet<NoteKey>) -> Result<BTreeMap<NoteKey, BTreeSet<u32>>, RecallError> {
+        let mut held: BTreeMap<NoteKey, BTreeSet<u32>> = BTreeMap::new();
+        for text in &self.query.phrases {
+            let Some(phrase) = Phrase::read(text) else { continue };
+            let Some(found) = holders(self.current.index.as_ref(), text)? else { continue };
+            allowed.retain(|key| found.contains(key));
+            allowed.retain(|key| {
+                let at = self.standing(*key, &phrase);
+                let stands = !at.is_empty();
+                held.entry(*key).or_default().extend(at);
+                stands
+            });
+        }
+        Ok(held)
+    }
+
+    /// The blocks of a note that a phrase stands in; the header for its name, description, aliases
+    /// and headings.
+    fn standing(&self, key: NoteKey, phrase: &Phrase) -> Vec<u32> {
+        let Some(note) = self.current.notes.get(&key) else { return Vec::new() };
+        let Ok(read) = self.vault.read(&note.path) else { return Vec::new() };
+        let inside = note.doc.blocks.iter().enumerate().filter(|(_, block)| phrase.stands_in(block_text(block, &read.text)));
+        let mut out: Vec<u32> = inside.filter_map(|(at, _)| u32::try_from(at).ok()).collect();
+        let names = [note.name.as_ref(), note.description.as_deref().unwrap_or(""), note.path.stem()];
+        let others = note.aliases.iter().map(String::as_str).chain(note.doc.headings.iter().map(|h| h.text.as_str()));
+        if names.into_iter().chain(others).any(|text| phrase.stands_in(text)) {
+            out.push(UnitId::HEADER);
+        }
+        out
+    }
+
+    /// Without a word to search for: everything that fulfils the conditions, newest first.
+    fn newest(&self, allowed: &BTreeSet<NoteKey>) -> Vec<Candidate> {
+        let mut notes: Vec<&Arc<Note>> = allowed.iter().filter_map(|key| self.current.notes.get(key)).collect();
+        notes.sort_by_cached_key(|n| {
+            let date = stated_date(n);
+            (date.is_none(), std::cmp::Reverse(date), n.path.clone())
+        });
+        let count = notes.len().max(1) as f64;
+        let ranked = notes.into_iter().enumerate().map(|(at, note)| {
+            let rank = 1.0 - at as f64 / count;
+            let header = Scored { block: UnitId::HEADER, parts: vec![("newest", rank)], speaker: 1.0 };
+            let even = Factors { layer: 1.0, centrality: 1.0, community: 1.0, recency: 1.0 };
+            Candidate { note: Arc::clone(note), blocks: vec![header], factors: even }
+        });
+        ranked.collect()
+    }
+
+    fn follow_links(&self, candidates: &mut BTreeMap<NoteKey, Candidate>, allowed: &BTreeSet<NoteKey>) {
+        let mut seeds: Vec<(NotePath, f64)> = candidates.values().map(|c| (c.note.path.clone(), c.score())).collect();
+        seeds.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+        for (path, value) in spread(&seeds, &self.current.snapshot, self.config) {
+            let key = NoteKey::of(&path);
+            let Some(note) = self.current.notes.get(&key).filter(|_| allowed.contains(&key)) else { continue };
+            if let Some(candidate) = candidates.get_mut(&key) {
+                if let Some(best) = candidate.blocks.first_mut() {
+                    best.parts.push(("links", value));
+                }
+            } else if value >= WORTH_BRINGING {
+                let brought = Scored { block: UnitId::HEADER, parts: vec![("links", value)], speaker: 1.0 };
+                candidates.insert(key, self.candidate(note, vec![brought]));
+            }
+        }
+    }
+
+    /// Reads the best notes until the limit is full. A note that changed since the snapshot is left
+    /// out, and the caller is told.
+    fn hits(&self, candidates: Vec<Candidate>, terms: &Terms) -> (Vec<Hit>, bool) {
+        let limit = self.request.limit.min(MAX_LIMIT);
+        let words: BTreeSet<&str> = terms.terms.iter().map(|t| t.text.as_str()).collect();
+        let mut hits: Vec<Hit> = Vec::new();
+        let mut texts: BTreeMap<String, usize> = BTreeMap::new();
+        let mut stale = false;
+        for candidate in candidates {
+            if hits.len() >= limit {
+                break;
+            }
+            let Some(hit) = self.hit(&candidate, &words) else {
+                stale = true;
+                continue;
+            };
+            match same_text(&hit, &texts) {
+                Some(at) => hits.get_mut(at).into_iter().for_each(|first| first.also_at.push(hit.path.clone())),
+                None => {
+                    for passage in &hit.passages {
+                        texts.entry(fold(&passage.text)).or_insert(hits.len());
+                    }
+                    hits.push(hit);
+                }
+            }
+        }
+        (hits, stale)
+    }
+
+    fn hit(&self, candidate: &Candidate, words: &BTreeSet<&str>) -> Option<Hit> {
+        let Candidate { note, blocks, factors } = candidate;
+        let read = self.vault.read(&note.path).ok().filter(|read| read.version == note.version)?;
+        let cites = by_block(note, &self.current.snapshot);
+        let limit = self.request.passages.min(MAX_PASSAGES);
+        Some(Hit {
+            path: note.path.clone(),
+            name: note.name.to_string(),
+            description: note.description.as_deref().map(str::to_owned),
+            date: stated_date(note),
+            layer: note.layer,
+            bucket: note.bucket,
+            score: candidate.score(),
+            passages: passages(note, &read.text, blocks, factors.product(), limit, words, &cites),
+            explain: self.request.explain.then(|| explain(blocks.first(), factors)),
+            archived: self.signals.archived.contains(&note.path),
+            also_at: Vec::new(),
+        })
+    }
+}
+
+fn best_first(blocks: &mut [Scored]) {
+    blocks.sort_by(|a, b| b.score().total_cmp(&a.score()).then(a.block.cmp(&b.block)));
+}
+
+fn explain(best: Option<&Scored>, factors: &Factors) -> Explain {
+    let named = |name: &str, value| Named { name: name.to_owned(), value };
+    let text = best.map_or(0.0, Scored::text);
+    Explain {
+        factors: vec![
+            named("text", text),
+            named("speaker", best.map_or(1.0, |s| s.speaker)),
+            named("layer", factors.layer),
+            named("centrality", factors.centrality),
+            named("community", factors.community),
+            named("recency", factors.recency),
+        ],
+        parts: best.map(|s| s.parts.iter().map(|(name, value)| named(name, *value)).collect()).unwrap_or_default(),
+    }
+}
+
+/// The hit that already shows every passage of this one, when its texts are long enough to be no
+/// coincidence.
+fn same_text(hit: &Hit, texts: &BTreeMap<String, usize>) -> Option<usize> {
+    let mut first = None;
+    for passage in &hit.passages {
+        let text = fold(&passage.text);
+        let length: usize = text.chars().map(|c| if is_cjk(c) { 3 } else { 1 }).sum();
+        if length < SAME_TEXT {
+            return None;
+        }
+        first = Some(*texts.get(&text)?);
+    }
+    first
+}
+
+/// Digests take at most their share of the first places, as long as other notes answer too.
+fn uncrowded(ranked: Vec<Candidate>, share: f64) -> Vec<Candidate> {
+    let (mut digests, mut others): (std::collections::VecDeque<_>, std::collections::VecDeque<_>) = ranked.into_iter().partition(|c| c.note.layer == Layer::Digest);
+    let mut out: Vec<Candidate> = Vec::with_capacity(digests.len() + others.len());
+    let mut taken = 0.0;
+    loop {
+        let place = (out.len() + 1) as f64;
+        let next = match (digests.front(), others.front()) {
+            (None, None) => return out,
+            (Some(_), None) => digests.pop_front(),
+            (None, Some(_)) => others.pop_front(),
+            (Some(digest), Some(other)) => {
+                let crowded = taken >= (share * place).ceil() && other.score() >= WORTH_A_PLACE * digest.score();
+                if digest.score() > other.score() && !crowded { digests.pop_front() } else { others.pop_front() }
+            }
+        };
+        if let Some(next) = next {
+            taken += f64::from(u8::from(next.note.layer == Layer::Digest));
+            out.push(next);
+        }
+    }
+}
