@@ -2,12 +2,11 @@
 
 use std::sync::Arc;
 
-use dormouse_vault::{
-    Bucket, Document, Layer, Note, NotePath, NoteText, Snapshot, Vault, VaultError,
-};
+use dormouse_vault::{Bucket, Layer, Note, NotePath, NoteText, Snapshot, Vault, VaultError};
 
 use crate::error::ConsolidateError;
 use crate::progress::Watch;
+use crate::reading::Reading;
 
 /// A digest note with its text. The spans of `note.doc` hold in `text`.
 #[derive(Debug, Clone)]
@@ -38,7 +37,7 @@ impl Digest {
     /// What the note says: its blocks without typed fields (provenance and the like), links by what
     /// they show, headings left out.
     pub(crate) fn statement(&self) -> String {
-        statement(&self.note.doc, &self.text)
+        Reading::of(&self.note.doc, &self.text).statement()
     }
 }
 
@@ -83,62 +82,4 @@ impl Inputs {
     pub(crate) fn position(&self, path: &NotePath) -> Option<usize> {
         self.digests.binary_search_by(|d| d.path().cmp(path)).ok()
     }
-}
-
-/// The text of a note's blocks as a person reads it: links by what they show, typed fields gone.
-pub(crate) fn statement(doc: &Document, text: &str) -> String {
-    let mut out = String::new();
-    for block in &doc.blocks {
-        let part = plain(doc, text, block.span.clone());
-        let part = match (&block.id, part.trim_end().rsplit_once('^')) {
-            (Some(id), Some((head, tail))) if tail == id => head.trim_end().to_owned(),
-            _ => part,
-        };
-        if !part.trim().is_empty() {
-            out.push_str(part.trim());
-            out.push('\n');
-        }
-    }
-    out
-}
-
-/// `text[span]` with links replaced by what they show and typed fields left out. Linear in the span
-/// and the note's links.
-pub(crate) fn plain(doc: &Document, text: &str, span: std::ops::Range<usize>) -> String {
-    let mut cuts: Vec<(std::ops::Range<usize>, String)> = Vec::new();
-    let inside = |r: &std::ops::Range<usize>| r.start >= span.start && r.end <= span.end;
-    for field in doc.fields.iter().filter(|f| inside(&f.span)) {
-        let links_inside = doc
-            .links
-            .iter()
-            .any(|l| l.span.start >= field.span.start && l.span.end <= field.span.end);
-        if links_inside {
-            cuts.push((field.span.clone(), String::new()));
-        }
-    }
-    for link in doc.links.iter().filter(|l| inside(&l.span)) {
-        let shown = link
-            .display
-            .clone()
-            .unwrap_or_else(|| last_segment(&link.target).to_owned());
-        cuts.push((link.span.clone(), shown));
-    }
-    cuts.sort_by(|a, b| a.0.start.cmp(&b.0.start).then(b.0.end.cmp(&a.0.end)));
-    let mut out = String::new();
-    let mut at = span.start;
-    for (range, shown) in cuts {
-        if range.start < at {
-            continue;
-        }
-        out.push_str(text.get(at..range.start).unwrap_or(""));
-        out.push_str(&shown);
-        at = range.end;
-    }
-    out.push_str(text.get(at..span.end).unwrap_or(""));
-    out
-}
-
-fn last_segment(target: &str) -> &str {
-    let name = target.rsplit('/').next().unwrap_or(target);
-    name.strip_suffix(".md").unwrap_or(name)
 }

@@ -46,6 +46,7 @@ mod time;
 
 mod cache;
 mod inputs;
+mod reading;
 mod rng;
 mod state;
 

@@ -51,6 +51,12 @@ pub enum KeepReason {
     /// Fewer than two themes stand apart.
     #[error("one theme")]
     OneTheme,
+    /// So many sections that it is a list and no text.
+    #[error("more than {max} sections")]
+    TooManySections {
+        /// The most that are compared.
+        max: usize,
+    },
     /// Something in it holds the sections together: footnotes, reference links, links to itself.
     #[error("its sections depend on each other")]
     Entangled,

@@ -11,6 +11,9 @@ use super::sections::{Section, entangled, likeness_across, sections, themes};
 use super::{KeepReason, SplitDecision, SplitPlan, render};
 use crate::config::SplitConfig;
 
+/// Sections are compared pair by pair.
+const MAX_SECTIONS: usize = 128;
+
 /// Decides about the note that was read as `text`, which must be the version that `snapshot` has.
 ///
 /// Split when the body has more tokens than the threshold *and* at least two themes stand apart:
@@ -66,6 +69,9 @@ fn decide(
         return Err(KeepReason::Entangled);
     }
     let (lead, sections) = sections(&note.doc, &text.text);
+    if sections.len() > MAX_SECTIONS {
+        return Err(KeepReason::TooManySections { max: MAX_SECTIONS });
+    }
     let fixed = anchored(snapshot, note, &sections);
     let groups = movable(&sections, &fixed, config);
     if groups.len() < 2 {

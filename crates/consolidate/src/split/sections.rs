@@ -6,7 +6,7 @@ use std::ops::Range;
 use dormouse_vault::text::{content_words, estimate_tokens};
 use dormouse_vault::{BlockKind, Document};
 
-use crate::inputs::plain;
+use crate::reading::Reading;
 
 /// A section: from its heading to the next one of the same level.
 #[derive(Debug, Clone, PartialEq)]
@@ -27,15 +27,16 @@ pub(super) struct Section {
 /// counted. Headings come from the parser, so that a `#` in a code block is none.
 pub(super) fn sections(doc: &Document, text: &str) -> (Range<usize>, Vec<Section>) {
     let body = doc.body.clone();
+    let reading = Reading::of(doc, text);
     let headings: Vec<_> = doc
         .headings
         .iter()
         .filter(|h| h.span.start >= body.start)
         .collect();
     let inside_block = |at: usize| {
-        doc.blocks
-            .iter()
-            .any(|b| b.span.start < at && at < b.span.end)
+        let after = doc.blocks.partition_point(|b| b.span.start < at);
+        let before = after.checked_sub(1).and_then(|i| doc.blocks.get(i));
+        before.is_some_and(|b| at < b.span.end)
     };
     let title = match headings.split_first() {
         Some((first, rest)) if first.level == 1 => {
@@ -68,14 +69,7 @@ pub(super) fn sections(doc: &Document, text: &str) -> (Range<usize>, Vec<Section
         };
         let end = starts.get(i + 1).copied().unwrap_or(body.end);
         let span = start..end;
-        let blocks = doc
-            .blocks
-            .iter()
-            .filter(|b| b.span.start >= heading.span.end && b.span.end <= end);
-        let statement = blocks
-            .map(|b| plain(doc, text, b.span.clone()))
-            .collect::<Vec<_>>()
-            .join("\n");
+        let statement = reading.statement_in(span.clone());
         let tokens = estimate_tokens(text.get(span.clone()).unwrap_or(""));
         out.push(Section {
             heading: heading.text.clone(),
