@@ -1,4 +1,12 @@
 //! A whole vault in a string, a run, and what it wrote.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::disallowed_methods,
+    reason = "a test stops at the first thing that is not as expected"
+)]
 
 mod cases;
 mod communities;
