@@ -23,3 +23,4 @@ mod conserve;
 mod daily;
 mod meta;
 mod spool;
+mod format;
