@@ -1,6 +1,7 @@
 //! Dormouse's own automation. What CI runs, you can run: `cargo xtask --help`.
 
 mod ci;
+mod dogfood;
 mod tidy;
 
 use std::path::{Path, PathBuf};
@@ -21,6 +22,8 @@ struct Args {
 enum Command {
     /// Everything that CI runs, in its order.
     Ci(ci::CiArgs),
+    /// Lives through a story on a copy of a vault and checks every invariant.
+    Dogfood(dogfood::DogfoodArgs),
     /// Checks the crates' arrows, module headers, file sizes and the capability table.
     Tidy,
 }
@@ -38,6 +41,7 @@ fn main() -> ExitCode {
 fn run() -> Result<ExitCode> {
     match Args::parse().command {
         Command::Ci(args) => ci::run(&args),
+        Command::Dogfood(args) => dogfood::run(&args),
         Command::Tidy => tidy::run(&root()),
     }
 }

@@ -139,8 +139,8 @@ pub(crate) struct ListArgs {
     /// Only notes of this day or earlier.
     #[arg(long, value_name = "DAY")]
     pub(crate) until: Option<chrono::NaiveDate>,
-    /// Only notes with this frontmatter property, as KEY or KEY=VALUE.
-    #[arg(long = "where", value_name = "KEY[=VALUE]")]
+    /// Only notes with this frontmatter property.
+    #[arg(long = "where", value_name = "KEY=VALUE")]
     pub(crate) property: Vec<String>,
     /// Only notes that link to this note.
     #[arg(long, value_name = "NOTE")]

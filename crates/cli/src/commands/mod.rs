@@ -1,0 +1,127 @@
+//! The commands, one file each.
+
+mod completions;
+mod consolidate;
+mod context;
+mod dream;
+mod init;
+mod list;
+mod read;
+mod remember;
+mod search;
+mod status;
+mod traverse;
+
+use std::sync::Arc;
+
+use anyhow::Result;
+use dormouse_agent_loop::SystemClock;
+use dormouse_recall::{Recall, RecallConfig};
+use dormouse_vault::{Clock, NotePath, Problem, Vault};
+
+use crate::args::{Cli, Command};
+use crate::discovery;
+use crate::failure::refuse;
+use crate::output::Output;
+
+/// What every command has.
+pub(crate) struct Scene {
+    /// The vault's folder, when it was named or found.
+    named: Option<std::path::PathBuf>,
+    /// Whether bars may be drawn.
+    pub(crate) progress: bool,
+}
+
+/// Runs the command and says with which code to exit.
+pub(crate) fn run(cli: Cli, out: &mut Output) -> Result<u8> {
+    let scene = Scene { named: cli.vault, progress: !cli.no_progress && !cli.json };
+    match cli.command {
+        Command::Init(args) => init::run(&scene, &args, out),
+        Command::Status => status::run(&scene, out),
+        Command::Search(args) => search::run(&scene, &args, out),
+        Command::List(args) => list::run(&scene, &args, out),
+        Command::Traverse(args) => traverse::run(&scene, &args, out),
+        Command::Read(args) => read::run(&scene, &args, out),
+        Command::Remember(args) => remember::run(&scene, &args, out),
+        Command::Dream(args) => dream::run(&scene, &args, out),
+        Command::Consolidate(args) => consolidate::run(&scene, &args, out),
+        Command::Context(args) => context::run(&scene, &args, out),
+        Command::Completions { shell } => completions::run(shell, out),
+    }
+}
+
+impl Scene {
+    /// The folder that was named with `--vault` or `DORMOUSE_VAULT`.
+    pub(crate) fn named(&self) -> Option<&std::path::Path> {
+        self.named.as_deref()
+    }
+
+    /// Opens the vault in force and reports what opening met.
+    pub(crate) fn open(&self) -> Result<Arc<Vault>> {
+        let root = discovery::find(self.named())?;
+        let vault = Vault::open(&root)?;
+        warn(vault.problems());
+        Ok(Arc::new(vault))
+    }
+
+    /// Opens recall over the vault, with its index brought up to date.
+    pub(crate) fn recall(&self, vault: &Arc<Vault>) -> Result<Recall> {
+        let recall = self.recall_unsynced(vault)?;
+        recall.sync()?;
+        Ok(recall)
+    }
+
+    /// Opens recall over the vault without touching the index: for what needs the snapshot alone.
+    pub(crate) fn recall_unsynced(&self, vault: &Arc<Vault>) -> Result<Recall> {
+        let (config, problems) = vault.settings().section::<RecallConfig>("recall");
+        warn(&problems);
+        Ok(Recall::open(Arc::clone(vault), config)?.with_clock(self.clock()))
+    }
+
+    /// The real clock.
+    pub(crate) fn clock(&self) -> Arc<dyn Clock> {
+        Arc::new(SystemClock)
+    }
+}
+
+/// Warnings for a person, on stderr, one line each.
+pub(crate) fn warn(problems: &[Problem]) {
+    for problem in problems {
+        anstream::eprintln!("\u{1b}[33mwarning\u{1b}[0m: {problem}");
+    }
+}
+
+/// [`warn`] for warnings that are text already.
+pub(crate) fn warn_lines(warnings: &[String]) {
+    for warning in warnings {
+        anstream::eprintln!("\u{1b}[33mwarning\u{1b}[0m: {warning}");
+    }
+}
+
+/// The runtime for commands that may call a model.
+pub(crate) fn runtime() -> Result<tokio::runtime::Runtime> {
+    Ok(tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?)
+}
+
+/// The note that a person names, as in a wikilink or by its path.
+pub(crate) fn find_note(vault: &Vault, name: &str) -> Result<NotePath> {
+    if let Some(note) = vault.snapshot().find(name) {
+        return Ok(note.path.clone());
+    }
+    if let Ok(path) = NotePath::new(name) {
+        if vault.snapshot().exists(&path) {
+            return Ok(path);
+        }
+    } else {
+        return Err(refuse(
+            "bad-path",
+            format!("{name:?} can't be a note's path"),
+            "name a note by its path inside the vault, as `digest/wiki/x.md`",
+        ));
+    }
+    Err(refuse(
+        "not-found",
+        format!("{name}: no such note"),
+        "`dormouse list` shows what there is, `dormouse search WORDS` finds it",
+    ))
+}
