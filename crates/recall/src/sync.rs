@@ -30,7 +30,10 @@ pub(crate) struct Current {
 }
 
 /// Brings `before`, or the index on disk, up to the vault's current snapshot.
-pub(crate) fn bring_up(vault: &Vault, before: Option<Current>) -> Result<(Current, SyncReport), RecallError> {
+pub(crate) fn bring_up(
+    vault: &Vault,
+    before: Option<Current>,
+) -> Result<(Current, SyncReport), RecallError> {
     let snapshot = vault.snapshot();
     let mut report = SyncReport::default();
     let mut warnings = Vec::new();
@@ -48,8 +51,13 @@ pub(crate) fn bring_up(vault: &Vault, before: Option<Current>) -> Result<(Curren
     if let Some(index) = on_disk {
         match on_disk_update(vault, &snapshot, index.as_ref(), &mut report) {
             Ok(()) => return Ok(finish(index, false, snapshot, warnings, report)),
-            Err(IndexError::Busy) => warnings.push("another process is writing the search index; this one searches in memory".to_owned()),
-            Err(error) => warnings.push(format!("the search index can't be written ({error}); searching in memory")),
+            Err(IndexError::Busy) => warnings.push(
+                "another process is writing the search index; this one searches in memory"
+                    .to_owned(),
+            ),
+            Err(error) => warnings.push(format!(
+                "the search index can't be written ({error}); searching in memory"
+            )),
         }
     } else if vault.is_read_only() {
         warnings.push("the vault is read-only; the search index lives in memory".to_owned());
@@ -59,13 +67,32 @@ pub(crate) fn bring_up(vault: &Vault, before: Option<Current>) -> Result<(Curren
     Ok(finish(index, true, snapshot, warnings, report))
 }
 
-fn finish(index: Arc<dyn BlockIndex>, in_memory: bool, snapshot: Arc<Snapshot>, warnings: Vec<String>, mut report: SyncReport) -> (Current, SyncReport) {
+fn finish(
+    index: Arc<dyn BlockIndex>,
+    in_memory: bool,
+    snapshot: Arc<Snapshot>,
+    warnings: Vec<String>,
+    mut report: SyncReport,
+) -> (Current, SyncReport) {
     report.in_memory = in_memory;
     report.warnings.clone_from(&warnings);
     let citations = Arc::new(Citations::of(&snapshot));
     let live = snapshot.notes().filter(|note| note.is_live());
-    let notes = Arc::new(live.map(|note| (NoteKey::of(&note.path), Arc::clone(note))).collect());
-    (Current { index, in_memory, snapshot, notes, citations, warnings }, report)
+    let notes = Arc::new(
+        live.map(|note| (NoteKey::of(&note.path), Arc::clone(note)))
+            .collect(),
+    );
+    (
+        Current {
+            index,
+            in_memory,
+            snapshot,
+            notes,
+            citations,
+            warnings,
+        },
+        report,
+    )
 }
 
 fn stamp(vault: &Vault) -> String {
@@ -73,7 +100,11 @@ fn stamp(vault: &Vault) -> String {
     format!("dormouse-recall {FORMAT_VERSION} analyzer {ANALYZER_VERSION} root {root}")
 }
 
-fn open_on_disk(vault: &Vault, report: &mut SyncReport, warnings: &mut Vec<String>) -> Option<Arc<dyn BlockIndex>> {
+fn open_on_disk(
+    vault: &Vault,
+    report: &mut SyncReport,
+    warnings: &mut Vec<String>,
+) -> Option<Arc<dyn BlockIndex>> {
     let folder = vault.cache_dir().join("index");
     let stamp = stamp(vault);
     let fresh = !folder.exists();
@@ -87,7 +118,12 @@ fn open_on_disk(vault: &Vault, report: &mut SyncReport, warnings: &mut Vec<Strin
 }
 
 /// Throws an unusable index away, under the lock of its writers, and makes an empty one.
-fn anew(vault: &Vault, folder: &Path, stamp: &str, warnings: &mut Vec<String>) -> Option<TantivyIndex> {
+fn anew(
+    vault: &Vault,
+    folder: &Path,
+    stamp: &str,
+    warnings: &mut Vec<String>,
+) -> Option<TantivyIndex> {
     let made = vault.lock_stage(Stage::Index).ok().and_then(|_held| {
         clear(folder).ok()?;
         TantivyIndex::open(folder, stamp).ok().flatten()
@@ -99,7 +135,10 @@ fn anew(vault: &Vault, folder: &Path, stamp: &str, warnings: &mut Vec<String>) -
     made
 }
 
-#[expect(clippy::disallowed_methods, reason = "the index folder is a cache that this file alone owns; no note is ever in it")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the index folder is a cache that this file alone owns; no note is ever in it"
+)]
 fn clear(folder: &Path) -> std::io::Result<()> {
     match std::fs::symlink_metadata(folder) {
         Ok(meta) if meta.is_dir() => std::fs::remove_dir_all(folder),
@@ -109,7 +148,12 @@ fn clear(folder: &Path) -> std::io::Result<()> {
     }
 }
 
-fn on_disk_update(vault: &Vault, snapshot: &Snapshot, index: &dyn BlockIndex, report: &mut SyncReport) -> Result<(), IndexError> {
+fn on_disk_update(
+    vault: &Vault,
+    snapshot: &Snapshot,
+    index: &dyn BlockIndex,
+    report: &mut SyncReport,
+) -> Result<(), IndexError> {
     let due = Due::of(snapshot, index)?;
     report.notes = due.notes;
     if due.is_empty() {
@@ -118,12 +162,21 @@ fn on_disk_update(vault: &Vault, snapshot: &Snapshot, index: &dyn BlockIndex, re
     let _held = match vault.lock_stage(Stage::Index) {
         Ok(lock) => lock,
         Err(CommitError::Locked { .. }) => return Err(IndexError::Busy),
-        Err(error) => return Err(IndexError::Engine { source: Box::new(error) }),
+        Err(error) => {
+            return Err(IndexError::Engine {
+                source: Box::new(error),
+            });
+        }
     };
     due.apply(vault, index, report)
 }
 
-fn update(vault: &Vault, snapshot: &Snapshot, index: &dyn BlockIndex, report: &mut SyncReport) -> Result<(), IndexError> {
+fn update(
+    vault: &Vault,
+    snapshot: &Snapshot,
+    index: &dyn BlockIndex,
+    report: &mut SyncReport,
+) -> Result<(), IndexError> {
     let due = Due::of(snapshot, index)?;
     report.notes = due.notes;
     due.apply(vault, index, report)
@@ -139,7 +192,11 @@ struct Due {
 impl Due {
     fn of(snapshot: &Snapshot, index: &dyn BlockIndex) -> Result<Self, IndexError> {
         let mut have = index.versions()?;
-        let mut due = Self { notes: 0, gone: Vec::new(), changed: Vec::new() };
+        let mut due = Self {
+            notes: 0,
+            gone: Vec::new(),
+            changed: Vec::new(),
+        };
         for note in snapshot.notes().filter(|note| note.is_live()) {
             due.notes += 1;
             if have.remove(&NoteKey::of(&note.path)) != Some(note.version) {
@@ -156,7 +213,12 @@ impl Due {
 
     /// Reads what changed, one note at a time. A note that went away or changed once more since the
     /// snapshot is left out and is due again at the next sync.
-    fn apply(self, vault: &Vault, index: &dyn BlockIndex, report: &mut SyncReport) -> Result<(), IndexError> {
+    fn apply(
+        self,
+        vault: &Vault,
+        index: &dyn BlockIndex,
+        report: &mut SyncReport,
+    ) -> Result<(), IndexError> {
         let mut gone = self.gone;
         report.removed = gone.len();
         let mut readable: BTreeMap<NoteKey, Arc<Note>> = BTreeMap::new();
@@ -166,7 +228,10 @@ impl Due {
         }
         let mut read = 0;
         let mut units = readable.values().filter_map(|note| {
-            let now = vault.read(&note.path).ok().filter(|now| now.version == note.version)?;
+            let now = vault
+                .read(&note.path)
+                .ok()
+                .filter(|now| now.version == note.version)?;
             read += 1;
             Some(units_of(note, &now.text))
         });

@@ -19,13 +19,17 @@ pub(crate) fn units_of(note: &Note, text: &str) -> IndexedNote {
     let mut under: Option<u32> = None;
     let mut header = context.clone();
     for (number, block) in note.doc.blocks.iter().enumerate() {
-        let (Ok(number), false) = (u32::try_from(number), block.kind == BlockKind::Rule) else { continue };
+        let (Ok(number), false) = (u32::try_from(number), block.kind == BlockKind::Rule) else {
+            continue;
+        };
         if block.heading != under {
             under = block.heading;
             header = with(&context, &heading_path(note, block).join("\n"));
         }
         let shown = block_text(block, text);
-        let who = speaker(shown).map(|name| name_terms(name)).unwrap_or_default();
+        let who = speaker(shown)
+            .map(|name| name_terms(name))
+            .unwrap_or_default();
         let plain = readable(shown);
         for (part, piece) in parts(&plain).enumerate() {
             units.push(IndexedUnit {
@@ -38,25 +42,39 @@ pub(crate) fn units_of(note: &Note, text: &str) -> IndexedNote {
             });
         }
     }
-    IndexedNote { key: NoteKey::of(&note.path), version: note.version, units }
+    IndexedNote {
+        key: NoteKey::of(&note.path),
+        version: note.version,
+        units,
+    }
 }
 
 /// The terms of a name: each of its words, folded.
 pub(crate) fn name_terms(name: &str) -> Vec<String> {
-    analyze(name).into_iter().map(|word| word.surface).filter(|w| !w.is_empty()).collect()
+    analyze(name)
+        .into_iter()
+        .map(|word| word.surface)
+        .filter(|w| !w.is_empty())
+        .collect()
 }
 
 /// A block's text as it is shown: its lines without the block id.
 pub(crate) fn block_text<'a>(block: &Block, text: &'a str) -> &'a str {
     let shown = text.get(block.span.clone()).unwrap_or("").trim();
-    let Some(id) = block.id.as_deref() else { return shown };
-    let bare = shown.strip_suffix(id).and_then(|rest| rest.strip_suffix('^'));
+    let Some(id) = block.id.as_deref() else {
+        return shown;
+    };
+    let bare = shown
+        .strip_suffix(id)
+        .and_then(|rest| rest.strip_suffix('^'));
     bare.map_or(shown, str::trim_end)
 }
 
 /// The headings that a block stands under, outermost first.
 pub(crate) fn heading_path(note: &Note, block: &Block) -> Vec<String> {
-    let Some(at) = block.heading.and_then(|h| usize::try_from(h).ok()) else { return Vec::new() };
+    let Some(at) = block.heading.and_then(|h| usize::try_from(h).ok()) else {
+        return Vec::new();
+    };
     let headings = note.doc.headings.get(..=at).unwrap_or(&[]);
     let mut path = Vec::new();
     let mut level = 7;
@@ -78,7 +96,12 @@ fn note_header(note: &Note) -> IndexedUnit {
         text.push('\n');
         text.push_str(&heading.text);
     }
-    IndexedUnit { block: UnitId::HEADER, body: header_terms(&text), marks: Marks::default(), ..IndexedUnit::default() }
+    IndexedUnit {
+        block: UnitId::HEADER,
+        body: header_terms(&text),
+        marks: Marks::default(),
+        ..IndexedUnit::default()
+    }
 }
 
 /// What every block of a note is indexed with: name, aliases, description, tags and date.
@@ -93,7 +116,11 @@ fn header_text(note: &Note) -> String {
 
 /// The terms of a header, each once: a name that is repeated says no more.
 fn header_terms(text: &str) -> Vec<String> {
-    index_terms(text).into_iter().collect::<BTreeSet<_>>().into_iter().collect()
+    index_terms(text)
+        .into_iter()
+        .collect::<BTreeSet<_>>()
+        .into_iter()
+        .collect()
 }
 
 fn with(context: &[String], headings: &str) -> Vec<String> {
@@ -107,8 +134,14 @@ fn readable(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(open) = rest.find("[[") {
-        let (before, link) = (rest.get(..open).unwrap_or(""), rest.get(open + 2..).unwrap_or(""));
-        let Some(close) = link.find("]]").filter(|close| !link.get(..*close).is_some_and(|l| l.contains('\n'))) else {
+        let (before, link) = (
+            rest.get(..open).unwrap_or(""),
+            rest.get(open + 2..).unwrap_or(""),
+        );
+        let Some(close) = link
+            .find("]]")
+            .filter(|close| !link.get(..*close).is_some_and(|l| l.contains('\n')))
+        else {
             out.push_str(before);
             out.push_str("[[");
             rest = link;
@@ -131,7 +164,9 @@ fn readable(text: &str) -> String {
 /// The text before a provenance field, when the link right after `before` is one's value.
 fn provenance(before: &str) -> Option<&str> {
     let key = before.trim_end().trim_end_matches(',').trim_end();
-    let field = key.strip_suffix("::").filter(|k| fold(k).ends_with("derived_from"))?;
+    let field = key
+        .strip_suffix("::")
+        .filter(|k| fold(k).ends_with("derived_from"))?;
     let kept = field.get(..field.len().checked_sub("derived_from".len())?)?;
     Some(kept.trim_end_matches(['(', '[']))
 }
@@ -141,7 +176,11 @@ fn shown(inside: &str) -> &str {
     if let Some((_, display)) = inside.split_once('|') {
         return display;
     }
-    let target = inside.split('#').next().filter(|t| !t.is_empty()).unwrap_or(inside);
+    let target = inside
+        .split('#')
+        .next()
+        .filter(|t| !t.is_empty())
+        .unwrap_or(inside);
     target.rsplit('/').next().unwrap_or(target)
 }
 
@@ -153,11 +192,22 @@ fn parts(text: &str) -> impl Iterator<Item = &str> {
         if text.len() <= PART_BYTES {
             return Some(text);
         }
-        let hard = (0..=PART_BYTES).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(text.len());
+        let hard = (0..=PART_BYTES)
+            .rev()
+            .find(|at| text.is_char_boundary(*at))
+            .unwrap_or(text.len());
         let window = text.get(..hard).unwrap_or(text);
-        let soft = window.rfind('\n').or_else(|| window.rfind(char::is_whitespace)).or_else(|| window.rfind(['。', '，', '；']));
-        let cut = soft.filter(|at| *at > PART_BYTES / 4).unwrap_or(hard).max(1);
-        let cut = (cut..=text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(text.len());
+        let soft = window
+            .rfind('\n')
+            .or_else(|| window.rfind(char::is_whitespace))
+            .or_else(|| window.rfind(['。', '，', '；']));
+        let cut = soft
+            .filter(|at| *at > PART_BYTES / 4)
+            .unwrap_or(hard)
+            .max(1);
+        let cut = (cut..=text.len())
+            .find(|at| text.is_char_boundary(*at))
+            .unwrap_or(text.len());
         let (part, after) = text.split_at_checked(cut)?;
         rest = Some(after);
         Some(part)
@@ -170,14 +220,25 @@ mod tests {
 
     #[test]
     fn links_read_as_what_they_show_and_provenance_is_left_out() {
-        assert_eq!(readable("see [[digest/wiki/bm25|the ranking]] and [[a/b#H]]"), "see the ranking and b");
-        assert_eq!(readable("A fact. (derived_from:: [[daily/x#^b3]])"), "A fact. )");
+        assert_eq!(
+            readable("see [[digest/wiki/bm25|the ranking]] and [[a/b#H]]"),
+            "see the ranking and b"
+        );
+        assert_eq!(
+            readable("A fact. (derived_from:: [[daily/x#^b3]])"),
+            "A fact. )"
+        );
         assert_eq!(readable("broken [[ link"), "broken [[ link");
     }
 
     #[test]
     fn long_texts_are_cut_between_words_and_nothing_is_lost() {
-        for text in ["word ".repeat(2_000), "汉字".repeat(3_000), String::new(), "x".repeat(5_000)] {
+        for text in [
+            "word ".repeat(2_000),
+            "汉字".repeat(3_000),
+            String::new(),
+            "x".repeat(5_000),
+        ] {
             let cut: Vec<&str> = parts(&text).collect();
             assert_eq!(cut.concat(), text);
             assert!(cut.iter().all(|p| p.len() <= PART_BYTES));

@@ -35,7 +35,12 @@ impl NoteKey {
     #[must_use]
     pub fn of(path: &NotePath) -> Self {
         let hash = blake3::hash(path.as_str().as_bytes());
-        Self(hash.as_bytes().iter().take(8).fold(0, |key, byte| key << 8 | u64::from(*byte)))
+        Self(
+            hash.as_bytes()
+                .iter()
+                .take(8)
+                .fold(0, |key, byte| key << 8 | u64::from(*byte)),
+        )
     }
 }
 
@@ -121,7 +126,11 @@ pub trait BlockIndex: Send + Sync + std::fmt::Debug {
     ///
     /// # Errors
     /// [`IndexError::Busy`] when another process writes.
-    fn apply(&self, remove: &[NoteKey], add: &mut dyn Iterator<Item = IndexedNote>) -> Result<(), IndexError>;
+    fn apply(
+        &self,
+        remove: &[NoteKey],
+        add: &mut dyn Iterator<Item = IndexedNote>,
+    ) -> Result<(), IndexError>;
 
     /// Every place of `term` in `field`.
     ///
@@ -129,11 +138,15 @@ pub trait BlockIndex: Send + Sync + std::fmt::Debug {
     /// [`IndexError`].
     fn postings(&self, field: Field, term: &str) -> Result<Vec<Posting>, IndexError>;
 
-    /// The units of a note with what their form says; empty when it isn't indexed.
+    /// The units of some notes with what their form says, in order; a note that isn't indexed has
+    /// none.
     ///
     /// # Errors
     /// [`IndexError`].
-    fn units(&self, note: NoteKey) -> Result<Vec<(UnitId, Marks)>, IndexError>;
+    fn units(
+        &self,
+        notes: &[NoteKey],
+    ) -> Result<BTreeMap<NoteKey, Vec<(UnitId, Marks)>>, IndexError>;
 
     /// How many units there are.
     ///

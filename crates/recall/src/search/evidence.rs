@@ -43,7 +43,12 @@ pub(crate) struct Scope<'a> {
 }
 
 /// Scores blocks and notes. Linear in the places of the terms.
-pub(crate) fn weigh(terms: &Terms, citations: &Citations, scope: &Scope<'_>, config: &RecallConfig) -> Evidence {
+pub(crate) fn weigh(
+    terms: &Terms,
+    citations: &Citations,
+    scope: &Scope<'_>,
+    config: &RecallConfig,
+) -> Evidence {
     let (rows, idf) = rows(terms, citations, scope, config);
     let mut out = Evidence::default();
     let average = rows.values().map(|r| r.length).sum::<f64>() / (rows.len().max(1) as f64);
@@ -57,16 +62,28 @@ pub(crate) fn weigh(terms: &Terms, citations: &Citations, scope: &Scope<'_>, con
     qualify(&mut out, terms, citations, scope);
     let allowed = |note: &NoteKey| (scope.allowed)(*note);
     normalise(&mut out.blocks, &mut out.lent, |(note, _)| allowed(note));
-    let best = out.notes.iter().filter(|(note, _)| allowed(note)).map(|(_, s)| *s).fold(0.0, f64::max);
+    let best = out
+        .notes
+        .iter()
+        .filter(|(note, _)| allowed(note))
+        .map(|(_, s)| *s)
+        .fold(0.0, f64::max);
     if best > 0.0 {
-        out.notes.values_mut().for_each(|s| *s = (*s / best).min(1.0));
+        out.notes
+            .values_mut()
+            .for_each(|s| *s = (*s / best).min(1.0));
     }
     out
 }
 
 type Rows = BTreeMap<(NoteKey, UnitId), Row>;
 
-fn rows(terms: &Terms, citations: &Citations, scope: &Scope<'_>, config: &RecallConfig) -> (Rows, Vec<(f64, f64)>) {
+fn rows(
+    terms: &Terms,
+    citations: &Citations,
+    scope: &Scope<'_>,
+    config: &RecallConfig,
+) -> (Rows, Vec<(f64, f64)>) {
     let mut rows: Rows = BTreeMap::new();
     let mut idf = Vec::with_capacity(terms.terms.len());
     for (at, term) in terms.terms.iter().enumerate() {
@@ -77,7 +94,9 @@ fn rows(terms: &Terms, citations: &Citations, scope: &Scope<'_>, config: &Recall
             row.length = f64::from(place.length);
             if (scope.lends)(place.note) {
                 for &(note, block) in citations.of_block(place.note, place.unit.block) {
-                    let count = extra.entry((note, UnitId { block, part: 0 })).or_insert(0.0);
+                    let count = extra
+                        .entry((note, UnitId { block, part: 0 }))
+                        .or_insert(0.0);
                     *count += config.expansion_weight * f64::from(place.count);
                 }
             }
@@ -90,9 +109,15 @@ fn rows(terms: &Terms, citations: &Citations, scope: &Scope<'_>, config: &Recall
             }
         }
         for place in term.header.iter().filter(|p| (scope.live)(p.note)) {
-            rows.entry((place.note, place.unit)).or_default().header.push(at);
+            rows.entry((place.note, place.unit))
+                .or_default()
+                .header
+                .push(at);
         }
-        idf.push((rarity(term.body.len(), scope.units), rarity(term.header.len(), scope.units)));
+        idf.push((
+            rarity(term.body.len(), scope.units),
+            rarity(term.header.len(), scope.units),
+        ));
     }
     (rows, idf)
 }
@@ -104,22 +129,40 @@ fn rarity(with: usize, of: u64) -> f64 {
 }
 
 fn saturate(count: f64, length: f64, average: f64, config: &RecallConfig) -> f64 {
-    let norm = if average > 0.0 { 1.0 - config.b + config.b * length / average } else { 1.0 };
+    let norm = if average > 0.0 {
+        1.0 - config.b + config.b * length / average
+    } else {
+        1.0
+    };
     let k1 = config.k1.max(0.0);
     count * (k1 + 1.0) / (count + k1 * norm)
 }
 
-fn row_score(row: &Row, terms: &Terms, idf: &[(f64, f64)], average: f64, config: &RecallConfig) -> f64 {
+fn row_score(
+    row: &Row,
+    terms: &Terms,
+    idf: &[(f64, f64)],
+    average: f64,
+    config: &RecallConfig,
+) -> f64 {
     let weight = |at: usize| terms.terms.get(at).map_or(0.0, |t| t.weight);
     let rare = |at: usize| idf.get(at).copied().unwrap_or_default();
-    let body: f64 = row.body.iter().map(|&(at, count)| weight(at) * rare(at).0 * saturate(count, row.length, average, config)).sum();
+    let body: f64 = row
+        .body
+        .iter()
+        .map(|&(at, count)| weight(at) * rare(at).0 * saturate(count, row.length, average, config))
+        .sum();
     let header: f64 = row.header.iter().map(|&at| weight(at) * rare(at).1).sum();
     body + config.header_weight * header
 }
 
 /// A share of each digest block's score goes to the source blocks that it cites.
 fn lend(out: &mut Evidence, citations: &Citations, scope: &Scope<'_>, config: &RecallConfig) {
-    for (&(note, block), &score) in out.blocks.iter().filter(|((note, _), _)| (scope.lends)(*note)) {
+    for (&(note, block), &score) in out
+        .blocks
+        .iter()
+        .filter(|((note, _), _)| (scope.lends)(*note))
+    {
         for &target in citations.of_block(note, block) {
             let lent = out.lent.entry(target).or_insert(0.0);
             *lent = lent.max(config.digest_share * score);
@@ -136,7 +179,8 @@ fn notes(terms: &Terms, scope: &Scope<'_>, config: &RecallConfig) -> BTreeMap<No
         }
         let rare = rarity(counts.len(), scope.notes as u64);
         for (note, count) in counts {
-            *out.entry(note).or_insert(0.0) += term.weight * rare * saturate(count, 0.0, 0.0, config);
+            *out.entry(note).or_insert(0.0) +=
+                term.weight * rare * saturate(count, 0.0, 0.0, config);
         }
     }
     out
@@ -144,9 +188,15 @@ fn notes(terms: &Terms, scope: &Scope<'_>, config: &RecallConfig) -> BTreeMap<No
 
 fn qualify(out: &mut Evidence, terms: &Terms, citations: &Citations, scope: &Scope<'_>) {
     for term in terms.terms.iter().filter(|t| t.qualifies) {
-        out.qualified.extend(term.body.iter().chain(&term.header).map(|p| p.note));
+        out.qualified
+            .extend(term.body.iter().chain(&term.header).map(|p| p.note));
         for place in term.body.iter().filter(|p| (scope.lends)(p.note)) {
-            out.qualified.extend(citations.of_block(place.note, place.unit.block).iter().map(|(note, _)| *note));
+            out.qualified.extend(
+                citations
+                    .of_block(place.note, place.unit.block)
+                    .iter()
+                    .map(|(note, _)| *note),
+            );
         }
     }
 }
@@ -154,8 +204,15 @@ fn qualify(out: &mut Evidence, terms: &Terms, citations: &Citations, scope: &Sco
 type Scores = BTreeMap<(NoteKey, u32), f64>;
 
 fn normalise(blocks: &mut Scores, lent: &mut Scores, allowed: impl Fn(&(NoteKey, u32)) -> bool) {
-    let best = blocks.iter().filter(|(at, _)| allowed(at)).map(|(_, s)| *s).fold(0.0, f64::max);
+    let best = blocks
+        .iter()
+        .filter(|(at, _)| allowed(at))
+        .map(|(_, s)| *s)
+        .fold(0.0, f64::max);
     if best > 0.0 {
-        blocks.values_mut().chain(lent.values_mut()).for_each(|s| *s = (*s / best).min(1.0));
+        blocks
+            .values_mut()
+            .chain(lent.values_mut())
+            .for_each(|s| *s = (*s / best).min(1.0));
     }
 }

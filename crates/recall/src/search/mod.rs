@@ -17,6 +17,8 @@ mod run;
 mod terms;
 
 pub(crate) use citations::Citations;
-pub use reply::{Citation, Explain, Hit, Named, Passage, SearchReply, SignalFreshness, SignalState};
+pub use reply::{
+    Citation, Explain, Hit, Named, Passage, SearchReply, SignalFreshness, SignalState,
+};
 pub use request::{SearchRequest, SignalSwitches};
 pub(crate) use run::run;

@@ -70,7 +70,9 @@ pub struct Passage {
 }
 
 /// A place that a passage points to.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(
+    Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, schemars::JsonSchema,
+)]
 pub struct Citation {
     /// The note.
     pub note: NotePath,

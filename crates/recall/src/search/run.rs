@@ -57,18 +57,63 @@ impl Candidate {
 }
 
 /// Answers `request` from `current`.
-pub(crate) fn run(vault: &Vault, current: &Current, config: &RecallConfig, request: &SearchRequest, now: Option<DateTime<FixedOffset>>) -> Result<Outcome, RecallError> {
+pub(crate) fn run(
+    vault: &Vault,
+    current: &Current,
+    config: &RecallConfig,
+    request: &SearchRequest,
+    now: Option<DateTime<FixedOffset>>,
+) -> Result<Outcome, RecallError> {
     let query = Query::parse(&request.query);
     let mut signals = Signals::load(vault, request.signals, now, config);
-    signals.state("index", if current.in_memory { SignalState::InMemory } else { SignalState::Fresh }, None);
-    let search = Search { vault, current, config, request, now, query, signals };
+    signals.state(
+        "index",
+        if current.in_memory {
+            SignalState::InMemory
+        } else {
+            SignalState::Fresh
+        },
+        None,
+    );
+    let search = Search {
+        vault,
+        current,
+        config,
+        request,
+        now,
+        query,
+        signals,
+    };
     let (mut candidates, terms) = search.candidates()?;
-    candidates.sort_by(|a, b| b.score().total_cmp(&a.score()).then_with(|| a.note.path.cmp(&b.note.path)));
+    candidates.sort_by(|a, b| {
+        b.score()
+            .total_cmp(&a.score())
+            .then_with(|| a.note.path.cmp(&b.note.path))
+    });
     let total = candidates.len();
     let (hits, stale) = search.hits(uncrowded(candidates, config.digest_crowd), &terms);
-    let warnings = current.warnings.iter().cloned().chain(search.signals.warnings).collect();
-    let notices = search.query.notices.into_iter().chain(terms.notices).collect();
-    Ok(Outcome { reply: SearchReply { hits, total, freshness: search.signals.freshness, warnings, notices }, stale })
+    let warnings = current
+        .warnings
+        .iter()
+        .cloned()
+        .chain(search.signals.warnings)
+        .collect();
+    let notices = search
+        .query
+        .notices
+        .into_iter()
+        .chain(terms.notices)
+        .collect();
+    Ok(Outcome {
+        reply: SearchReply {
+            hits,
+            total,
+            freshness: search.signals.freshness,
+            warnings,
+            notices,
+        },
+        stale,
+    })
 }
 
 struct Search<'a> {
@@ -89,7 +134,11 @@ impl Search<'_> {
         let held = self.phrases(&mut allowed)?;
         if self.query.text.trim().is_empty() {
             let filtered = !(self.query.filters.is_empty() && self.request.filters.is_empty());
-            let all = if filtered { self.newest(&allowed) } else { Vec::new() };
+            let all = if filtered {
+                self.newest(&allowed)
+            } else {
+                Vec::new()
+            };
             return Ok((all, Terms::default()));
         }
         let switches = self.request.signals;
@@ -103,12 +152,18 @@ impl Search<'_> {
             notes: self.current.notes.len(),
         };
         let evidence = weigh(&terms, &self.current.citations, &scope, self.config);
-        let asks = Asks { when: asks_when(&self.query.text), place: asks_where(&self.query.text) };
+        let asks = Asks {
+            when: asks_when(&self.query.text),
+            place: asks_where(&self.query.text),
+        };
         let scored = blocks::score(index, &evidence, &terms, asks, &may, switches, self.config)?;
         let mut candidates: BTreeMap<NoteKey, Candidate> = BTreeMap::new();
         for (key, mut blocks) in scored {
             if let Some(at) = held.get(&key) {
-                blocks.iter_mut().filter(|s| at.contains(&s.block)).for_each(|s| s.parts.push(("phrase", 1.0)));
+                blocks
+                    .iter_mut()
+                    .filter(|s| at.contains(&s.block))
+                    .for_each(|s| s.parts.push(("phrase", 1.0)));
                 best_first(&mut blocks);
             }
             if let Some(note) = self.current.notes.get(&key) {
@@ -120,43 +175,76 @@ impl Search<'_> {
         }
         let mut candidates: Vec<Candidate> = candidates.into_values().collect();
         if switches.community {
-            candidates.sort_by(|a, b| b.score().total_cmp(&a.score()).then_with(|| a.note.path.cmp(&b.note.path)));
-            let mut ranked: Vec<(&Note, &mut Factors)> = candidates.iter_mut().map(|c| (c.note.as_ref(), &mut c.factors)).collect();
+            candidates.sort_by(|a, b| {
+                b.score()
+                    .total_cmp(&a.score())
+                    .then_with(|| a.note.path.cmp(&b.note.path))
+            });
+            let mut ranked: Vec<(&Note, &mut Factors)> = candidates
+                .iter_mut()
+                .map(|c| (c.note.as_ref(), &mut c.factors))
+                .collect();
             boost_communities(&mut ranked, &self.signals, self.config);
         }
         Ok((candidates, terms))
     }
 
     fn candidate(&self, note: &Arc<Note>, blocks: Vec<Scored>) -> Candidate {
-        let factors = Factors::of(note, &self.current.snapshot, &self.signals, self.request.signals, self.now, self.config);
-        Candidate { note: Arc::clone(note), blocks, factors }
+        let factors = Factors::of(
+            note,
+            &self.current.snapshot,
+            &self.signals,
+            self.request.signals,
+            self.now,
+            self.config,
+        );
+        Candidate {
+            note: Arc::clone(note),
+            blocks,
+            factors,
+        }
     }
 
     /// The notes that fulfil every condition.
     fn allowed(&self) -> BTreeSet<NoteKey> {
-        let drop_archived = self.config.drop_archived && !self.request.include_archived && self.request.signals.archive;
+        let drop_archived = self.config.drop_archived
+            && !self.request.include_archived
+            && self.request.signals.archive;
         let snapshot = &self.current.snapshot;
         let wanted = |note: &Note| {
             self.request.filters.matches(note, snapshot)
                 && self.query.filters.matches(note, snapshot)
                 && !(drop_archived && self.signals.archived.contains(&note.path))
         };
-        self.current.notes.iter().filter(|(_, note)| wanted(note)).map(|(key, _)| *key).collect()
+        self.current
+            .notes
+            .iter()
+            .filter(|(_, note)| wanted(note))
+            .map(|(key, _)| *key)
+            .collect()
     }
 
     fn lends(&self, key: NoteKey) -> bool {
         self.current.notes.get(&key).is_some_and(|note| {
-            note.layer == Layer::Digest && !self.signals.doubtful.contains(&note.path) && !self.signals.archived.contains(&note.path)
+            note.layer == Layer::Digest
+                && !self.signals.doubtful.contains(&note.path)
+                && !self.signals.archived.contains(&note.path)
         })
     }
 
     /// Takes out the notes that hold an excluded word or phrase.
     fn leave_out(&self, allowed: &mut BTreeSet<NoteKey>) -> Result<(), RecallError> {
         for text in &self.query.without {
-            let Some(found) = holders(self.current.index.as_ref(), text)? else { continue };
-            let phrase = Phrase::read(text).filter(|_| text.contains(char::is_whitespace) || text.chars().any(is_cjk));
+            let Some(found) = holders(self.current.index.as_ref(), text)? else {
+                continue;
+            };
+            let phrase = Phrase::read(text)
+                .filter(|_| text.contains(char::is_whitespace) || text.chars().any(is_cjk));
             for key in found {
-                if phrase.as_ref().is_none_or(|phrase| !self.standing(key, phrase).is_empty()) {
+                if phrase
+                    .as_ref()
+                    .is_none_or(|phrase| !self.standing(key, phrase).is_empty())
+                {
                     allowed.remove(&key);
                 }
             }
@@ -165,11 +253,18 @@ impl Search<'_> {
     }
 
     /// Keeps the notes that hold every phrase, and says in which blocks.
-    fn phrases(&self, allowed: &mut BTreeSet<NoteKey>) -> Result<BTreeMap<NoteKey, BTreeSet<u32>>, RecallError> {
+    fn phrases(
+        &self,
+        allowed: &mut BTreeSet<NoteKey>,
+    ) -> Result<BTreeMap<NoteKey, BTreeSet<u32>>, RecallError> {
         let mut held: BTreeMap<NoteKey, BTreeSet<u32>> = BTreeMap::new();
         for text in &self.query.phrases {
-            let Some(phrase) = Phrase::read(text) else { continue };
-            let Some(found) = holders(self.current.index.as_ref(), text)? else { continue };
+            let Some(phrase) = Phrase::read(text) else {
+                continue;
+            };
+            let Some(found) = holders(self.current.index.as_ref(), text)? else {
+                continue;
+            };
             allowed.retain(|key| found.contains(key));
             allowed.retain(|key| {
                 let at = self.standing(*key, &phrase);
@@ -184,13 +279,36 @@ impl Search<'_> {
     /// The blocks of a note that a phrase stands in; the header for its name, description, aliases
     /// and headings.
     fn standing(&self, key: NoteKey, phrase: &Phrase) -> Vec<u32> {
-        let Some(note) = self.current.notes.get(&key) else { return Vec::new() };
-        let Ok(read) = self.vault.read(&note.path) else { return Vec::new() };
-        let inside = note.doc.blocks.iter().enumerate().filter(|(_, block)| phrase.stands_in(block_text(block, &read.text)));
-        let mut out: Vec<u32> = inside.filter_map(|(at, _)| u32::try_from(at).ok()).collect();
-        let names = [note.name.as_ref(), note.description.as_deref().unwrap_or(""), note.path.stem()];
-        let others = note.aliases.iter().map(String::as_str).chain(note.doc.headings.iter().map(|h| h.text.as_str()));
-        if names.into_iter().chain(others).any(|text| phrase.stands_in(text)) {
+        let Some(note) = self.current.notes.get(&key) else {
+            return Vec::new();
+        };
+        let Ok(read) = self.vault.read(&note.path) else {
+            return Vec::new();
+        };
+        let inside = note
+            .doc
+            .blocks
+            .iter()
+            .enumerate()
+            .filter(|(_, block)| phrase.stands_in(block_text(block, &read.text)));
+        let mut out: Vec<u32> = inside
+            .filter_map(|(at, _)| u32::try_from(at).ok())
+            .collect();
+        let names = [
+            note.name.as_ref(),
+            note.description.as_deref().unwrap_or(""),
+            note.path.stem(),
+        ];
+        let others = note
+            .aliases
+            .iter()
+            .map(String::as_str)
+            .chain(note.doc.headings.iter().map(|h| h.text.as_str()));
+        if names
+            .into_iter()
+            .chain(others)
+            .any(|text| phrase.stands_in(text))
+        {
             out.push(UnitId::HEADER);
         }
         out
@@ -198,7 +316,10 @@ impl Search<'_> {
 
     /// Without a word to search for: everything that fulfils the conditions, newest first.
     fn newest(&self, allowed: &BTreeSet<NoteKey>) -> Vec<Candidate> {
-        let mut notes: Vec<&Arc<Note>> = allowed.iter().filter_map(|key| self.current.notes.get(key)).collect();
+        let mut notes: Vec<&Arc<Note>> = allowed
+            .iter()
+            .filter_map(|key| self.current.notes.get(key))
+            .collect();
         notes.sort_by_cached_key(|n| {
             let date = stated_date(n);
             (date.is_none(), std::cmp::Reverse(date), n.path.clone())
@@ -206,25 +327,56 @@ impl Search<'_> {
         let count = notes.len().max(1) as f64;
         let ranked = notes.into_iter().enumerate().map(|(at, note)| {
             let rank = 1.0 - at as f64 / count;
-            let header = Scored { block: UnitId::HEADER, parts: vec![("newest", rank)], speaker: 1.0 };
-            let even = Factors { layer: 1.0, centrality: 1.0, community: 1.0, recency: 1.0 };
-            Candidate { note: Arc::clone(note), blocks: vec![header], factors: even }
+            let header = Scored {
+                block: UnitId::HEADER,
+                parts: vec![("newest", rank)],
+                speaker: 1.0,
+            };
+            let even = Factors {
+                layer: 1.0,
+                centrality: 1.0,
+                community: 1.0,
+                recency: 1.0,
+            };
+            Candidate {
+                note: Arc::clone(note),
+                blocks: vec![header],
+                factors: even,
+            }
         });
         ranked.collect()
     }
 
-    fn follow_links(&self, candidates: &mut BTreeMap<NoteKey, Candidate>, allowed: &BTreeSet<NoteKey>) {
-        let mut seeds: Vec<(NotePath, f64)> = candidates.values().map(|c| (c.note.path.clone(), c.score())).collect();
+    fn follow_links(
+        &self,
+        candidates: &mut BTreeMap<NoteKey, Candidate>,
+        allowed: &BTreeSet<NoteKey>,
+    ) {
+        let mut seeds: Vec<(NotePath, f64)> = candidates
+            .values()
+            .map(|c| (c.note.path.clone(), c.score()))
+            .collect();
         seeds.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
         for (path, value) in spread(&seeds, &self.current.snapshot, self.config) {
             let key = NoteKey::of(&path);
-            let Some(note) = self.current.notes.get(&key).filter(|_| allowed.contains(&key)) else { continue };
+            let Some(note) = self
+                .current
+                .notes
+                .get(&key)
+                .filter(|_| allowed.contains(&key))
+            else {
+                continue;
+            };
             if let Some(candidate) = candidates.get_mut(&key) {
                 if let Some(best) = candidate.blocks.first_mut() {
                     best.parts.push(("links", value));
                 }
             } else if value >= WORTH_BRINGING {
-                let brought = Scored { block: UnitId::HEADER, parts: vec![("links", value)], speaker: 1.0 };
+                let brought = Scored {
+                    block: UnitId::HEADER,
+                    parts: vec![("links", value)],
+                    speaker: 1.0,
+                };
                 candidates.insert(key, self.candidate(note, vec![brought]));
             }
         }
@@ -247,7 +399,10 @@ impl Search<'_> {
                 continue;
             };
             match same_text(&hit, &texts) {
-                Some(at) => hits.get_mut(at).into_iter().for_each(|first| first.also_at.push(hit.path.clone())),
+                Some(at) => hits
+                    .get_mut(at)
+                    .into_iter()
+                    .for_each(|first| first.also_at.push(hit.path.clone())),
                 None => {
                     for passage in &hit.passages {
                         texts.entry(fold(&passage.text)).or_insert(hits.len());
@@ -260,8 +415,16 @@ impl Search<'_> {
     }
 
     fn hit(&self, candidate: &Candidate, words: &BTreeSet<&str>) -> Option<Hit> {
-        let Candidate { note, blocks, factors } = candidate;
-        let read = self.vault.read(&note.path).ok().filter(|read| read.version == note.version)?;
+        let Candidate {
+            note,
+            blocks,
+            factors,
+        } = candidate;
+        let read = self
+            .vault
+            .read(&note.path)
+            .ok()
+            .filter(|read| read.version == note.version)?;
         let cites = by_block(note, &self.current.snapshot);
         let limit = self.request.passages.min(MAX_PASSAGES);
         Some(Hit {
@@ -272,8 +435,19 @@ impl Search<'_> {
             layer: note.layer,
             bucket: note.bucket,
             score: candidate.score(),
-            passages: passages(note, &read.text, blocks, factors.product(), limit, words, &cites),
-            explain: self.request.explain.then(|| explain(blocks.first(), factors)),
+            passages: passages(
+                note,
+                &read.text,
+                blocks,
+                factors.product(),
+                limit,
+                words,
+                &cites,
+            ),
+            explain: self
+                .request
+                .explain
+                .then(|| explain(blocks.first(), factors)),
             archived: self.signals.archived.contains(&note.path),
             also_at: Vec::new(),
         })
@@ -285,7 +459,10 @@ fn best_first(blocks: &mut [Scored]) {
 }
 
 fn explain(best: Option<&Scored>, factors: &Factors) -> Explain {
-    let named = |name: &str, value| Named { name: name.to_owned(), value };
+    let named = |name: &str, value| Named {
+        name: name.to_owned(),
+        value,
+    };
     let text = best.map_or(0.0, Scored::text);
     Explain {
         factors: vec![
@@ -296,7 +473,14 @@ fn explain(best: Option<&Scored>, factors: &Factors) -> Explain {
             named("community", factors.community),
             named("recency", factors.recency),
         ],
-        parts: best.map(|s| s.parts.iter().map(|(name, value)| named(name, *value)).collect()).unwrap_or_default(),
+        parts: best
+            .map(|s| {
+                s.parts
+                    .iter()
+                    .map(|(name, value)| named(name, *value))
+                    .collect()
+            })
+            .unwrap_or_default(),
     }
 }
 
@@ -317,7 +501,10 @@ fn same_text(hit: &Hit, texts: &BTreeMap<String, usize>) -> Option<usize> {
 
 /// Digests take at most their share of the first places, as long as other notes answer too.
 fn uncrowded(ranked: Vec<Candidate>, share: f64) -> Vec<Candidate> {
-    let (mut digests, mut others): (std::collections::VecDeque<_>, std::collections::VecDeque<_>) = ranked.into_iter().partition(|c| c.note.layer == Layer::Digest);
+    let (mut digests, mut others): (std::collections::VecDeque<_>, std::collections::VecDeque<_>) =
+        ranked
+            .into_iter()
+            .partition(|c| c.note.layer == Layer::Digest);
     let mut out: Vec<Candidate> = Vec::with_capacity(digests.len() + others.len());
     let mut taken = 0.0;
     loop {
@@ -327,8 +514,13 @@ fn uncrowded(ranked: Vec<Candidate>, share: f64) -> Vec<Candidate> {
             (Some(_), None) => digests.pop_front(),
             (None, Some(_)) => others.pop_front(),
             (Some(digest), Some(other)) => {
-                let crowded = taken >= (share * place).ceil() && other.score() >= WORTH_A_PLACE * digest.score();
-                if digest.score() > other.score() && !crowded { digests.pop_front() } else { others.pop_front() }
+                let crowded = taken >= (share * place).ceil()
+                    && other.score() >= WORTH_A_PLACE * digest.score();
+                if digest.score() > other.score() && !crowded {
+                    digests.pop_front()
+                } else {
+                    others.pop_front()
+                }
             }
         };
         if let Some(next) = next {

@@ -25,7 +25,14 @@ mod tests {
 
     #[test]
     fn one_edit_is_an_insertion_deletion_replacement_or_swap() {
-        for (a, b) in [("recall", "recal"), ("recall", "recaall"), ("recall", "recoll"), ("recall", "recla l"), ("缓存", "缓冲"), ("ab", "ba")] {
+        for (a, b) in [
+            ("recall", "recal"),
+            ("recall", "recaall"),
+            ("recall", "recoll"),
+            ("recall", "recla l"),
+            ("缓存", "缓冲"),
+            ("ab", "ba"),
+        ] {
             let expected = b != "recla l";
             assert_eq!(one_edit_apart(a, b), expected, "{a} {b}");
             assert_eq!(one_edit_apart(b, a), expected, "{b} {a}");
