@@ -13,6 +13,9 @@ pub(crate) struct Reading<'a> {
     cuts: Vec<Cut>,
 }
 
+/// Headings over lists of other notes.
+const RELATED: [&str; 6] = ["related", "see also", "sources", "相关", "参见", "来源"];
+
 struct Cut {
     span: Range<usize>,
     shown: String,
@@ -80,8 +83,15 @@ impl<'a> Reading<'a> {
         out
     }
 
-    /// One block, trimmed, without its id; `None` when nothing but links is in it.
+    /// One block, trimmed, without its id; `None` when nothing but links is in it, or it stands in
+    /// a list of related notes, whose words are theirs.
     fn block(&self, block: &Block) -> Option<String> {
+        let heading = block
+            .heading
+            .and_then(|h| self.doc.headings.get(h as usize));
+        if heading.is_some_and(|h| RELATED.contains(&h.text.trim().to_lowercase().as_str())) {
+            return None;
+        }
         let mut span = block.span.clone();
         let whole = self.text.get(span.clone())?.trim_end();
         if let Some(id) = &block.id
@@ -136,7 +146,7 @@ mod tests {
         check(
             "---\nname: x\n---\n# Title\n\nScores are [[digest/wiki/fusion|fused]], see [[digest/wiki/bm25]]. \
              (derived_from:: [[daily/2026-11-09/e#^b1|2026-11-09]]) ^b1\n\n- one (why:: because)\n\n\
-             derived_from:: [[daily/2026-11-09/e]]\n\n## Related\n\n- [[a]]\n- [[b|B]]\n",
+             derived_from:: [[daily/2026-11-09/e]]\n\n## Related\n\n- See [[a]]: what a says.\n\n## Links\n\n- [[a]]\n- [[b|B]]\n",
             expect![[r#"
                 Scores are fused, see bm25.
                 - one (why:: because)

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use dormouse_vault::text::content_words;
+use dormouse_vault::text::{content_words, is_cjk};
 
 use crate::error::ConsolidateError;
 use crate::inputs::{Digest, Inputs};
@@ -38,7 +38,14 @@ pub(super) fn label(
     }
     let mean = everywhere.values().sum::<f64>() / groups.len().max(1) as f64;
     let labelled = groups.iter().zip(&counts).map(|(group, count)| {
-        let terms = distinctive(count, &everywhere, mean, group.len(), terms);
+        let terms = distinctive(
+            count,
+            &everywhere,
+            mean,
+            group.len(),
+            terms,
+            &whole_text(inputs, group),
+        );
         let name = match group.as_slice() {
             [one] => inputs.digests.get(*one).map(|d| d.note.name.to_string()),
             _ => None,
@@ -86,6 +93,19 @@ fn count(
     Ok(out)
 }
 
+/// Everything that the words of a group are taken from, lower-case.
+fn whole_text(inputs: &Inputs, group: &[usize]) -> String {
+    let mut out = String::new();
+    for digest in group.iter().filter_map(|&n| inputs.digests.get(n)) {
+        let description = digest.note.description.as_deref().unwrap_or("");
+        for part in [&*digest.note.name, description, &digest.statement()] {
+            out.push_str(&part.to_lowercase());
+            out.push('\n');
+        }
+    }
+    out
+}
+
 fn texts(digest: &Digest) -> [(Vec<String>, f64); 3] {
     let description = digest.note.description.as_deref().unwrap_or("");
     [
@@ -101,10 +121,12 @@ fn distinctive(
     mean: f64,
     notes: usize,
     wanted: usize,
+    text: &str,
 ) -> Vec<String> {
     let total: f64 = count.values().map(|c| c.0).sum();
     let mut scored: Vec<(f64, &String)> = count
         .iter()
+        .filter(|(term, _)| !term.chars().any(|c| PARTICLES.contains(c)))
         .map(|(term, &(weight, spread))| {
             let all = everywhere.get(term.as_str()).copied().unwrap_or(weight);
             let rarity = (1.0 + mean / all).ln();
@@ -129,22 +151,91 @@ fn distinctive(
         if out.len() == wanted {
             break;
         }
-        // Chinese bigrams of one word overlap: 检索, 索记, 记忆. Keep what adds a character pair.
-        if !out.iter().any(|have| overlaps(have, term)) {
-            out.push(term.clone());
+        let term = whole_word(term, text);
+        // Chinese pairs of one word overlap: 检索, 索引. One of them is enough.
+        if !out.iter().any(|have| overlaps(have, &term)) {
+            out.push(term);
         }
     }
     out
 }
 
-/// Whether two bigrams are neighbours in the same run of characters.
-fn overlaps(a: &str, b: &str) -> bool {
-    let pair = |s: &str| {
-        let mut chars = s.chars();
-        match (chars.next(), chars.next(), chars.next()) {
-            (Some(x), Some(y), None) if dormouse_vault::text::is_cjk(x) => Some((x, y)),
-            _ => None,
+/// Characters that join Chinese words and belong to none.
+const PARTICLES: &str =
+    "的了是在和与也就都而及或我你他她它谁这那有不把被让给对从到为以着过里个们之其于等";
+/// The characters before and after a place in the text.
+type Sides = (Option<char>, Option<char>);
+/// The longest word that a Chinese pair grows to, in characters.
+const LONGEST: usize = 4;
+
+/// Two Chinese characters may be a part of a word: they grow by the neighbour that stands beside
+/// them in at least four of five places, if there are two or more. Other terms stay.
+fn whole_word(term: &str, text: &str) -> String {
+    let mut word = term.to_owned();
+    while word.chars().all(is_cjk) && (2..LONGEST).contains(&word.chars().count()) {
+        let places: Vec<Sides> = text
+            .match_indices(word.as_str())
+            .map(|(at, found)| {
+                let before = text.get(..at).and_then(|t| t.chars().next_back());
+                (
+                    before,
+                    text.get(at + found.len()..).and_then(|t| t.chars().next()),
+                )
+            })
+            .collect();
+        let usual = |side: &dyn Fn(&Sides) -> Option<char>| {
+            let mut seen: BTreeMap<char, usize> = BTreeMap::new();
+            for c in places
+                .iter()
+                .filter_map(side)
+                .filter(|c| is_cjk(*c) && !PARTICLES.contains(*c))
+            {
+                *seen.entry(c).or_insert(0) += 1;
+            }
+            let most = seen
+                .into_iter()
+                .max_by_key(|(c, n)| (*n, std::cmp::Reverse(*c)));
+            most.filter(|(_, n)| *n >= 2 && 5 * n >= 4 * places.len())
+                .map(|(c, _)| c)
+        };
+        if let Some(before) = usual(&|place| place.0) {
+            word.insert(0, before);
+        } else if let Some(after) = usual(&|place| place.1) {
+            word.push(after);
+        } else {
+            break;
         }
+    }
+    word
+}
+
+/// Whether two Chinese terms share a character pair, or are neighbours in the same run.
+fn overlaps(a: &str, b: &str) -> bool {
+    if !a.chars().any(is_cjk) || !b.chars().any(is_cjk) {
+        return a == b;
+    }
+    let pairs = |s: &str| {
+        s.chars()
+            .zip(s.chars().skip(1))
+            .map(|(x, y)| [x, y].iter().collect::<String>())
+            .collect::<Vec<_>>()
     };
-    matches!((pair(a), pair(b)), (Some(a), Some(b)) if a.1 == b.0 || b.1 == a.0)
+    let ends = |s: &str| (s.chars().next(), s.chars().next_back());
+    let (left, right) = (ends(a), ends(b));
+    pairs(a).iter().any(|pair| b.contains(pair.as_str())) || left.1 == right.0 || right.1 == left.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chinese_pairs_grow_to_the_word_that_they_are_a_part_of() {
+        let text = "审计页要短。审计页在手机上。编辑器里的审计页";
+        assert_eq!(whole_word("计页", text), "审计页");
+        assert_eq!(whole_word("手机", text), "手机");
+        assert_eq!(whole_word("page", text), "page");
+        assert!(overlaps("审计页", "计页面") && overlaps("检索", "索引"));
+        assert!(!overlaps("检索", "备份") && !overlaps("split", "lit"));
+    }
 }

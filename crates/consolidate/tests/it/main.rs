@@ -8,6 +8,7 @@
     reason = "a test stops at the first thing that is not as expected"
 )]
 
+mod boundary;
 mod cases;
 mod communities;
 mod duplicates;
