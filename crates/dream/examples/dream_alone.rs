@@ -9,7 +9,10 @@
 use std::error::Error;
 
 use chrono::{DateTime, NaiveDate, NaiveTime};
-use dormouse_dream::{DreamConfig, DreamContext, DreamEvent, DreamRequest, ExtractiveAbstractor, LexicalNeighbours, dream};
+use dormouse_dream::{
+    DreamConfig, DreamContext, DreamEvent, DreamRequest, ExtractiveAbstractor, LexicalNeighbours,
+    dream,
+};
 use dormouse_vault::{FixedClock, Vault};
 
 #[tokio::main(flavor = "current_thread")]
@@ -21,7 +24,9 @@ async fn main() -> Result<(), Box<dyn Error>> {
     };
     let write = args.any(|a| a == "--write");
     // The stage never looks at the real clock: the day comes in from outside.
-    let noon = NaiveDate::parse_from_str(&day, "%Y-%m-%d")?.and_time(NaiveTime::MIN).and_utc();
+    let noon = NaiveDate::parse_from_str(&day, "%Y-%m-%d")?
+        .and_time(NaiveTime::MIN)
+        .and_utc();
     let clock = FixedClock::new(DateTime::from(noon));
     let vault = Vault::open(&folder)?;
     let progress = |event: &DreamEvent<'_>| {
@@ -39,7 +44,10 @@ async fn main() -> Result<(), Box<dyn Error>> {
             observer: &progress,
             cancel: &|| false,
         },
-        DreamRequest { dry_run: !write, ..DreamRequest::default() },
+        DreamRequest {
+            dry_run: !write,
+            ..DreamRequest::default()
+        },
     )
     .await?;
     for diff in &report.diffs {

@@ -118,5 +118,9 @@ pub trait Abstractor: Send + Sync {
     ///
     /// # Errors
     /// As [`Abstractor::gate`].
-    async fn compose(&self, job: &ComposeJob<'_>, config: &DreamConfig) -> Result<Composed, DreamError>;
+    async fn compose(
+        &self,
+        job: &ComposeJob<'_>,
+        config: &DreamConfig,
+    ) -> Result<Composed, DreamError>;
 }

@@ -1,6 +1,6 @@
 //! The crate's errors. A material that fails is no error of the run: it stays pending.
 
-use dormouse_model::ModelError;
+use dormouse_model::{ModelError, Usage};
 use dormouse_vault::{CommitError, NotePath, VaultError};
 
 /// Why a run, or the work on one material, could not go on.
@@ -23,14 +23,42 @@ pub enum DreamError {
     #[error(transparent)]
     Model(#[from] ModelError),
     /// The model's reply was of no use, twice.
-    #[error("the model's reply was of no use: {0}")]
-    Reply(ReplyFault),
+    #[error("the model's reply was of no use: {fault}")]
+    Reply {
+        /// What was wrong with it.
+        fault: ReplyFault,
+        /// What the failed dialogue cost.
+        usage: Usage,
+    },
     /// The note was changed by others each time that a write was planned.
-    #[error("{path}: changed by others each time it was about to be written; it is tried again at the next run")]
+    #[error(
+        "{path}: changed by others each time it was about to be written; it is tried again at the next run"
+    )]
     Contended {
         /// The subject.
         path: NotePath,
     },
+}
+
+impl DreamError {
+    /// What was spent although nothing came of it.
+    pub(crate) fn usage(&self) -> Usage {
+        match self {
+            Self::Reply { usage, .. } => *usage,
+            _ => Usage::default(),
+        }
+    }
+
+    /// The same error, with what was spent before it.
+    pub(crate) fn after(self, spent: Usage) -> Self {
+        match self {
+            Self::Reply { fault, mut usage } => {
+                usage += spent;
+                Self::Reply { fault, usage }
+            }
+            other => other,
+        }
+    }
 }
 
 /// What is wrong with a model's reply.

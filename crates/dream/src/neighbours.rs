@@ -56,7 +56,10 @@ impl<'v> LexicalNeighbours<'v> {
     /// Over the digests of `vault`. Reads nothing yet.
     #[must_use]
     pub fn new(vault: &'v Vault) -> Self {
-        Self { vault, state: Mutex::default() }
+        Self {
+            vault,
+            state: Mutex::default(),
+        }
     }
 }
 
@@ -74,10 +77,17 @@ impl State {
         if self.revision == Some(snapshot.revision()) {
             return;
         }
-        let digests: BTreeMap<&NotePath, Version> =
-            snapshot.notes().filter(|n| n.layer == Layer::Digest && n.is_live()).map(|n| (&n.path, n.version)).collect();
-        let gone: Vec<NotePath> =
-            self.notes.iter().filter(|(path, have)| digests.get(path) != Some(&have.version)).map(|(path, _)| path.clone()).collect();
+        let digests: BTreeMap<&NotePath, Version> = snapshot
+            .notes()
+            .filter(|n| n.layer == Layer::Digest && n.is_live())
+            .map(|n| (&n.path, n.version))
+            .collect();
+        let gone: Vec<NotePath> = self
+            .notes
+            .iter()
+            .filter(|(path, have)| digests.get(path) != Some(&have.version))
+            .map(|(path, _)| path.clone())
+            .collect();
         for path in gone {
             self.remove(&path);
         }
@@ -86,8 +96,15 @@ impl State {
                 && let Ok(text) = vault.read(path)
                 && text.version == version
             {
-                let name = snapshot.note(path).map(|n| n.name.to_string()).unwrap_or_default();
-                self.insert(path.clone(), version, &format!("{name}\n{}", plain(&text.text)));
+                let name = snapshot
+                    .note(path)
+                    .map(|n| n.name.to_string())
+                    .unwrap_or_default();
+                self.insert(
+                    path.clone(),
+                    version,
+                    &format!("{name}\n{}", plain(&text.text)),
+                );
             }
         }
         self.revision = Some(snapshot.revision());
@@ -104,11 +121,20 @@ impl State {
             *self.holders.entry(word.clone()).or_default() += 1;
         }
         self.length += length;
-        self.notes.insert(path, Indexed { version, words, length });
+        self.notes.insert(
+            path,
+            Indexed {
+                version,
+                words,
+                length,
+            },
+        );
     }
 
     fn remove(&mut self, path: &NotePath) {
-        let Some(old) = self.notes.remove(path) else { return };
+        let Some(old) = self.notes.remove(path) else {
+            return;
+        };
         self.length -= old.length;
         for word in old.words.keys() {
             if let Some(count) = self.holders.get_mut(word) {
@@ -137,12 +163,23 @@ impl State {
                 let norm = K1 * (1.0 - B + B * note.length as f64 / average);
                 let score: f64 = terms
                     .iter()
-                    .filter_map(|(word, idf)| note.words.get(word).map(|n| idf * *n as f64 * (K1 + 1.0) / (*n as f64 + norm)))
+                    .filter_map(|(word, idf)| {
+                        note.words
+                            .get(word)
+                            .map(|n| idf * *n as f64 * (K1 + 1.0) / (*n as f64 + norm))
+                    })
                     .sum();
-                (score > 0.0).then(|| Neighbour { path: path.clone(), score })
+                (score > 0.0).then(|| Neighbour {
+                    path: path.clone(),
+                    score,
+                })
             })
             .collect();
-        hits.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.path.cmp(&b.path)));
+        hits.sort_by(|a, b| {
+            b.score
+                .total_cmp(&a.score)
+                .then_with(|| a.path.cmp(&b.path))
+        });
         hits.truncate(limit);
         hits
     }
@@ -155,13 +192,21 @@ mod tests {
     fn state(notes: &[(&str, &str)]) -> State {
         let mut state = State::default();
         for (path, text) in notes {
-            state.insert(NotePath::new(path).unwrap(), Version::of(text.as_bytes()), text);
+            state.insert(
+                NotePath::new(path).unwrap(),
+                Version::of(text.as_bytes()),
+                text,
+            );
         }
         state
     }
 
     fn paths(state: &State, query: &str) -> Vec<String> {
-        state.search(query, 24).into_iter().map(|n| n.path.to_string()).collect()
+        state
+            .search(query, 24)
+            .into_iter()
+            .map(|n| n.path.to_string())
+            .collect()
     }
 
     #[test]
@@ -171,14 +216,20 @@ mod tests {
             ("digest/wiki/b.md", "Stop list and stemmer of notes"),
             ("digest/wiki/c.md", "中文按单字和二元组建索引"),
         ]);
-        assert_eq!(paths(&s, "alpha of notes"), ["digest/wiki/a.md", "digest/wiki/b.md"]);
+        assert_eq!(
+            paths(&s, "alpha of notes"),
+            ["digest/wiki/a.md", "digest/wiki/b.md"]
+        );
         assert_eq!(paths(&s, "二元组索引"), ["digest/wiki/c.md"]);
         assert!(paths(&s, "zebra").is_empty());
     }
 
     #[test]
     fn a_removed_note_leaves_nothing_behind() {
-        let mut s = state(&[("digest/wiki/a.md", "alpha beta"), ("digest/wiki/b.md", "beta")]);
+        let mut s = state(&[
+            ("digest/wiki/a.md", "alpha beta"),
+            ("digest/wiki/b.md", "beta"),
+        ]);
         s.remove(&NotePath::new("digest/wiki/a.md").unwrap());
         assert!(paths(&s, "alpha").is_empty());
         assert_eq!(s.holders.keys().collect::<Vec<_>>(), ["beta"]);

@@ -23,22 +23,58 @@ pub(crate) struct Likeness {
 impl Likeness {
     /// Rules word a fact the same way each time; a model doesn't.
     pub(crate) fn of(uses_model: bool) -> Self {
-        if uses_model { Self { same_anchor: 0.5, same_note: 0.65 } } else { Self { same_anchor: 0.85, same_note: 0.9 } }
+        if uses_model {
+            Self {
+                same_anchor: 0.5,
+                same_note: 0.75,
+            }
+        } else {
+            Self {
+                same_anchor: 0.85,
+                same_note: 0.9,
+            }
+        }
     }
 }
 
 /// The digest that states `fact` already, from the same material.
-pub(crate) fn stated<'c>(fact: &GroundedFact, material: &Material, citing: &'c [Candidate], likeness: Likeness) -> Option<&'c NotePath> {
+pub(crate) fn stated<'c>(
+    fact: &GroundedFact,
+    material: &Material,
+    citing: &'c [Candidate],
+    likeness: Likeness,
+) -> Option<&'c NotePath> {
     let ids: BTreeSet<String> = anchors(fact, material);
-    citing.iter().find(|note| note.blocks.iter().any(|block| block_states(fact, material, &ids, block, likeness))).map(|n| &n.path)
+    citing
+        .iter()
+        .find(|note| {
+            note.blocks
+                .iter()
+                .any(|block| block_states(fact, material, &ids, block, likeness))
+        })
+        .map(|n| &n.path)
 }
 
 fn anchors(fact: &GroundedFact, material: &Material) -> BTreeSet<String> {
-    fact.passages.iter().filter_map(|i| material.passages.get(*i)?.id.as_deref()).map(str::to_lowercase).collect()
+    fact.passages
+        .iter()
+        .filter_map(|i| material.passages.get(*i)?.id.as_deref())
+        .map(str::to_lowercase)
+        .collect()
 }
 
-fn block_states(fact: &GroundedFact, material: &Material, ids: &BTreeSet<String>, block: &CandidateBlock, likeness: Likeness) -> bool {
-    let mut cited = block.sources.iter().filter(|(path, _)| *path == material.path).peekable();
+fn block_states(
+    fact: &GroundedFact,
+    material: &Material,
+    ids: &BTreeSet<String>,
+    block: &CandidateBlock,
+    likeness: Likeness,
+) -> bool {
+    let mut cited = block
+        .sources
+        .iter()
+        .filter(|(path, _)| *path == material.path)
+        .peekable();
     if cited.peek().is_none() {
         return false;
     }
@@ -46,15 +82,25 @@ fn block_states(fact: &GroundedFact, material: &Material, ids: &BTreeSet<String>
     if folded(&block.text).contains(&folded(&said)) {
         return true;
     }
-    let anchored = cited.any(|(_, id)| id.as_ref().is_some_and(|id| ids.contains(&id.to_lowercase())));
-    let needed = if anchored { likeness.same_anchor } else { likeness.same_note };
+    let anchored = cited.any(|(_, id)| {
+        id.as_ref()
+            .is_some_and(|id| ids.contains(&id.to_lowercase()))
+    });
+    let needed = if anchored {
+        likeness.same_anchor
+    } else {
+        likeness.same_note
+    };
     contained(&said, &block.text) >= needed && same_claims(&said, &block.text)
 }
 
 /// Whether a block says the same thing as a text, from whatever source: most words both ways, the
 /// same numbers, the same denials.
 pub(crate) fn restates(text: &str, block: &str) -> bool {
-    folded(text) == folded(block) || (contained(text, block) >= 0.8 && contained(block, text) >= 0.7 && same_claims(text, block))
+    folded(text) == folded(block)
+        || (contained(text, block) >= 0.9
+            && contained(block, text) >= 0.7
+            && same_claims(text, block))
 }
 
 /// The share of the content words of `text` that stand in `other`, 0..=1; 0 when there are none.
@@ -77,9 +123,17 @@ fn denials(text: &str) -> usize {
     let lower = text.to_lowercase();
     let english = lower
         .split(|c: char| !c.is_alphanumeric() && c != '\'' && c != '’')
-        .filter(|w| matches!(*w, "not" | "no" | "never" | "none" | "without" | "cannot") || w.ends_with("n't") || w.ends_with("n’t"))
+        .filter(|w| {
+            matches!(*w, "not" | "no" | "never" | "none" | "without" | "cannot")
+                || w.ends_with("n't")
+                || w.ends_with("n’t")
+        })
         .count();
-    english + lower.chars().filter(|c| matches!(c, '不' | '没' | '无' | '非' | '勿' | '别')).count()
+    english
+        + lower
+            .chars()
+            .filter(|c| matches!(c, '不' | '没' | '无' | '非' | '勿' | '别'))
+            .count()
 }
 
 #[cfg(test)]
@@ -88,8 +142,18 @@ mod tests {
 
     #[test]
     fn the_same_claim_in_other_order_is_a_restatement_and_another_number_is_not() {
-        assert!(restates("Alpha is 0.15 from today.", "alpha is 0.15 from today"));
-        assert!(!restates("Alpha is 0.15 from today.", "Alpha is 0.35 from today."));
+        assert!(restates(
+            "Alpha is 0.15 from today.",
+            "alpha is 0.15 from today"
+        ));
+        assert!(!restates(
+            "Alpha is 0.15 from today.",
+            "Alpha is 0.35 from today."
+        ));
+        assert!(!restates(
+            "Scores are normalised by their maximum.",
+            "Scores are normalised and added."
+        ));
         assert!(!restates("Never start a server.", "Start a server."));
         assert!(!restates("不要自动删除副本", "自动删除副本"));
     }

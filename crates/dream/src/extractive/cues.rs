@@ -36,21 +36,86 @@ pub(super) enum Section {
 }
 
 const HEADINGS: &[(Section, &[&str], &[&str])] = &[
-    (Section::Steps, &["steps", "procedure", "how to", "checklist", "runbook", "instructions"], &["步骤", "流程", "操作方法", "做法", "清单"]),
+    (
+        Section::Steps,
+        &[
+            "steps",
+            "procedure",
+            "how to",
+            "checklist",
+            "runbook",
+            "instructions",
+        ],
+        &["步骤", "流程", "操作方法", "做法", "清单"],
+    ),
     (
         Section::Of(Class::Lesson),
-        &["learned", "learnt", "lesson", "lessons", "takeaway", "takeaways", "insight", "insights"],
+        &[
+            "learned",
+            "learnt",
+            "lesson",
+            "lessons",
+            "takeaway",
+            "takeaways",
+            "insight",
+            "insights",
+        ],
         &["教训", "经验", "学到", "收获", "心得", "启示"],
     ),
-    (Section::Of(Class::Preference), &["preference", "preferences", "wants", "likes", "dislikes", "wishes"], &["偏好", "喜好", "习惯", "要求", "期望"]),
+    (
+        Section::Of(Class::Preference),
+        &[
+            "preference",
+            "preferences",
+            "wants",
+            "likes",
+            "dislikes",
+            "wishes",
+        ],
+        &["偏好", "喜好", "习惯", "要求", "期望"],
+    ),
     (
         Section::Of(Class::Decision),
-        &["decision", "decisions", "decided", "conclusion", "conclusions", "resolution", "agreed"],
+        &[
+            "decision",
+            "decisions",
+            "decided",
+            "conclusion",
+            "conclusions",
+            "resolution",
+            "agreed",
+        ],
         &["决定", "决策", "结论", "约定", "决议"],
     ),
-    (Section::Of(Class::Cause), &["cause", "root cause", "fix", "reason", "reasons"], &["原因", "根因", "修复", "解决"]),
-    (Section::Of(Class::Rule), &["rule", "rules", "convention", "conventions", "never", "always"], &["规则", "规矩", "规定", "禁忌", "注意事项"]),
-    (Section::Of(Class::Measure), &["finding", "findings", "result", "results", "measurement", "measurements"], &["结果", "测量", "发现", "数据"]),
+    (
+        Section::Of(Class::Cause),
+        &["cause", "root cause", "fix", "reason", "reasons"],
+        &["原因", "根因", "修复", "解决"],
+    ),
+    (
+        Section::Of(Class::Rule),
+        &[
+            "rule",
+            "rules",
+            "convention",
+            "conventions",
+            "never",
+            "always",
+        ],
+        &["规则", "规矩", "规定", "禁忌", "注意事项"],
+    ),
+    (
+        Section::Of(Class::Measure),
+        &[
+            "finding",
+            "findings",
+            "result",
+            "results",
+            "measurement",
+            "measurements",
+        ],
+        &["结果", "测量", "发现", "数据"],
+    ),
 ];
 
 /// What the headings over a passage say; the innermost one that says anything counts.
@@ -65,9 +130,15 @@ pub(super) fn heading(text: &str) -> Option<Section> {
         return None;
     }
     let hit = |english: &[&str], chinese: &[&str]| {
-        english.iter().any(|cue| padded.contains(&format!(" {cue} "))) || chinese.iter().any(|cue| text.contains(cue))
+        english
+            .iter()
+            .any(|cue| padded.contains(&format!(" {cue} ")))
+            || chinese.iter().any(|cue| text.contains(cue))
     };
-    HEADINGS.iter().find(|(_, english, chinese)| hit(english, chinese)).map(|(section, ..)| *section)
+    HEADINGS
+        .iter()
+        .find(|(_, english, chinese)| hit(english, chinese))
+        .map(|(section, ..)| *section)
 }
 
 /// Lower case, words between single blanks, one blank at each end: `contains(" cue ")` finds words.
@@ -103,9 +174,33 @@ const CAUSE_EN: &[&str] = &[
     "the cause", "root cause", "caused by", "the reason", "the fix", "fixed by", "was fixed", "is fixed by", "turned out", "turns out",
     "the bug was", "the problem was", "the trap",
 ];
-const LESSON_EN: &[&str] = &["learned", "learnt", "lesson", "lessons", "takeaway", "in hindsight", "next time"];
-const RULE_EN: &[&str] = &["must", "must not", "not allowed", "is forbidden", "are forbidden", "under no circumstances", "at all times"];
-const RULE_START_EN: &[&str] = &["never", "always", "do not", "dont", "avoid", "make sure", "remember to"];
+const LESSON_EN: &[&str] = &[
+    "learned",
+    "learnt",
+    "lesson",
+    "lessons",
+    "takeaway",
+    "in hindsight",
+    "next time",
+];
+const RULE_EN: &[&str] = &[
+    "must",
+    "must not",
+    "not allowed",
+    "is forbidden",
+    "are forbidden",
+    "under no circumstances",
+    "at all times",
+];
+const RULE_START_EN: &[&str] = &[
+    "never",
+    "always",
+    "do not",
+    "dont",
+    "avoid",
+    "make sure",
+    "remember to",
+];
 #[rustfmt::skip]
 const WEAK_EN: &[&str] = &[
     "because", "since", "so that", "never", "always", "only", "has to", "have to", "should", "may not", "cannot", "instead of", "no gain",
@@ -113,32 +208,108 @@ const WEAK_EN: &[&str] = &[
 ];
 #[rustfmt::skip]
 const PREFER_ZH: &[&str] = &["希望", "偏好", "喜欢", "习惯", "强调", "倾向", "更愿意", "讨厌", "不想", "想要", "要求", "过敏"];
-const DECIDE_ZH: &[&str] = &["决定", "选定", "改为", "改用", "定为", "采用", "敲定", "商定", "约定", "结论是", "确认为", "从今天起", "取代", "作废"];
-const CAUSE_ZH: &[&str] = &["原因", "根因", "起因", "修复方法", "修复:", "修复：", "解决办法", "解决方法", "之所以"];
+const DECIDE_ZH: &[&str] = &[
+    "决定",
+    "选定",
+    "改为",
+    "改用",
+    "定为",
+    "采用",
+    "敲定",
+    "商定",
+    "约定",
+    "结论是",
+    "确认为",
+    "从今天起",
+    "取代",
+    "作废",
+];
+const CAUSE_ZH: &[&str] = &[
+    "原因",
+    "根因",
+    "起因",
+    "修复方法",
+    "修复:",
+    "修复：",
+    "解决办法",
+    "解决方法",
+    "之所以",
+];
 const LESSON_ZH: &[&str] = &["教训", "学到", "吸取", "下次", "事后看"];
-const RULE_ZH: &[&str] = &["必须", "不得", "禁止", "绝不", "永远", "从不", "一律", "以后都", "今后", "只能", "务必", "切勿"];
+const RULE_ZH: &[&str] = &[
+    "必须",
+    "不得",
+    "禁止",
+    "绝不",
+    "永远",
+    "从不",
+    "一律",
+    "以后都",
+    "今后",
+    "只能",
+    "务必",
+    "切勿",
+];
 const RULE_START_ZH: &[&str] = &["不要", "不能", "别", "勿", "总是", "始终", "每次"];
-const WEAK_ZH: &[&str] = &["因为", "由于", "所以", "导致", "只有", "不能", "不再", "应该", "应当", "总是", "始终", "不要", "需要", "否则", "而不是"];
+const WEAK_ZH: &[&str] = &[
+    "因为",
+    "由于",
+    "所以",
+    "导致",
+    "只有",
+    "不能",
+    "不再",
+    "应该",
+    "应当",
+    "总是",
+    "始终",
+    "不要",
+    "需要",
+    "否则",
+    "而不是",
+];
 
 /// Questions that the user asked, told in a sentence: no statement.
-const ASKED: &[&str] = &["asked if", "asked why", "asked whether", "asked how", "asked when", "asked what", "wondered", "用户问", "问为什么", "问了"];
+const ASKED: &[&str] = &[
+    "asked if",
+    "asked why",
+    "asked whether",
+    "asked how",
+    "asked when",
+    "asked what",
+    "wondered",
+    "用户问",
+    "问为什么",
+    "问了",
+];
 
 /// What a sentence is; `None` when nothing speaks for keeping it.
 pub(super) fn classify(sentence: &str) -> Option<Cue> {
-    let trimmed = sentence.trim_end_matches(|c: char| c.is_whitespace() || matches!(c, '"' | '”' | ')' | '）'));
+    let trimmed = sentence
+        .trim_end_matches(|c: char| c.is_whitespace() || matches!(c, '"' | '”' | ')' | '）'));
     if trimmed.ends_with(['?', '？']) {
         return None;
     }
     let padded = padded(sentence);
-    if ASKED.iter().any(|cue| padded.contains(&format!(" {cue} ")) || (!cue.is_ascii() && sentence.contains(cue))) {
+    if ASKED.iter().any(|cue| {
+        padded.contains(&format!(" {cue} ")) || (!cue.is_ascii() && sentence.contains(cue))
+    }) {
         return None;
     }
     let english = |cues: &[&str]| cues.iter().any(|cue| padded.contains(&format!(" {cue} ")));
     let chinese = |cues: &[&str]| cues.iter().any(|cue| sentence.contains(cue));
     let begins = |english: &[&str], chinese: &[&str]| {
-        english.iter().any(|cue| padded.starts_with(&format!(" {cue} "))) || chinese.iter().any(|cue| sentence.trim_start().starts_with(cue))
+        english
+            .iter()
+            .any(|cue| padded.starts_with(&format!(" {cue} ")))
+            || chinese
+                .iter()
+                .any(|cue| sentence.trim_start().starts_with(cue))
     };
     let cue = |class, strong| Some(Cue { class, strong });
+    if let Some(class) = label(sentence) {
+        return cue(class, true);
+    }
     if english(PREFER_EN) || chinese(PREFER_ZH) {
         return cue(Class::Preference, true);
     }
@@ -161,13 +332,27 @@ pub(super) fn classify(sentence: &str) -> Option<Cue> {
     if is_measured(sentence) {
         return cue(Class::Measure, false);
     }
-    (english(WEAK_EN) || chinese(WEAK_ZH)).then_some(Cue { class: Class::Cause, strong: false })
+    (english(WEAK_EN) || chinese(WEAK_ZH)).then_some(Cue {
+        class: Class::Cause,
+        strong: false,
+    })
+}
+
+/// `Decision: …`, `教训：…`: a statement that says itself what it is.
+fn label(sentence: &str) -> Option<Class> {
+    let (label, _) = sentence.split_once([':', '：'])?;
+    match heading(label.trim_matches(|c: char| matches!(c, '*' | '_' | ' ')))? {
+        Section::Of(class) if label.chars().count() <= 16 => Some(class),
+        _ => None,
+    }
 }
 
 /// Whether the sentence speaks of the person who is served: as its subject, or anywhere.
 pub(super) fn speaks_of_user(padded: &str, sentence: &str, subject: bool) -> bool {
     if subject {
-        padded.starts_with(" the user ") || padded.starts_with(" user ") || sentence.trim_start().starts_with("用户")
+        padded.starts_with(" the user ")
+            || padded.starts_with(" user ")
+            || sentence.trim_start().starts_with("用户")
     } else {
         padded.contains(" user ") || padded.contains(" users ") || sentence.contains("用户")
     }
@@ -194,9 +379,15 @@ fn is_measured(sentence: &str) -> bool {
             }
             at += 1;
         }
-        let before = start.checked_sub(1).and_then(|i| chars.get(i)).copied().unwrap_or(' ');
+        let before = start
+            .checked_sub(1)
+            .and_then(|i| chars.get(i))
+            .copied()
+            .unwrap_or(' ');
         let rest: String = chars.iter().skip(at).take(12).collect();
-        if before.is_alphabetic() && !is_cjk(before) || matches!(before, '-' | ':' | '/' | '_' | '^' | '`') {
+        if before.is_alphabetic() && !is_cjk(before)
+            || matches!(before, '-' | ':' | '/' | '_' | '^' | '`')
+        {
             continue;
         }
         if dots == 1 && !rest.starts_with('.') || dots == 0 && has_unit(rest.trim_start()) {
@@ -215,30 +406,162 @@ const UNITS: &[&str] = &[
 fn has_unit(rest: &str) -> bool {
     let lower = rest.to_lowercase();
     UNITS.iter().any(|unit| {
-        lower.strip_prefix(unit).is_some_and(|after| !unit.is_ascii() || unit.len() == 1 || after.chars().next().is_none_or(|c| !c.is_alphanumeric()))
+        lower.strip_prefix(unit).is_some_and(|after| {
+            !unit.is_ascii()
+                || unit.len() == 1
+                || after.chars().next().is_none_or(|c| !c.is_alphanumeric())
+        })
     })
 }
 
 /// Whether a statement says that an older one holds no more.
 pub(super) fn supersedes(text: &str) -> bool {
     const ENGLISH: &[&str] = &[
-        "superseded", "supersedes", "no longer", "any more", "anymore", "replaced", "replaces", "lowered", "raised to", "was wrong", "is wrong",
-        "changed to", "become", "becomes", "instead of", "not true",
+        "superseded",
+        "supersedes",
+        "no longer",
+        "any more",
+        "anymore",
+        "replaced",
+        "replaces",
+        "lowered",
+        "raised to",
+        "was wrong",
+        "is wrong",
+        "changed to",
+        "become",
+        "becomes",
+        "instead of",
+        "not true",
     ];
-    const CHINESE: &[&str] = &["不再", "取代", "作废", "改为", "改成", "改用", "推翻", "更正", "降为", "降到", "提高到"];
+    const CHINESE: &[&str] = &[
+        "不再",
+        "取代",
+        "作废",
+        "改为",
+        "改成",
+        "改用",
+        "推翻",
+        "更正",
+        "降为",
+        "降到",
+        "提高到",
+    ];
     let padded = padded(text);
-    ENGLISH.iter().any(|cue| padded.contains(&format!(" {cue} "))) || CHINESE.iter().any(|cue| text.contains(cue))
+    ENGLISH
+        .iter()
+        .any(|cue| padded.contains(&format!(" {cue} ")))
+        || CHINESE.iter().any(|cue| text.contains(cue))
 }
 
 /// Verbs that open an instruction.
 const IMPERATIVES: &[&str] = &[
-    "add", "ask", "apply", "back", "build", "call", "change", "check", "choose", "clean", "click", "clone", "close", "commit", "compare", "compile",
-    "configure", "confirm", "copy", "create", "cut", "delete", "deploy", "disable", "do", "download", "edit", "enable", "ensure", "enter", "exchange",
-    "export", "fetch", "find", "fix", "flush", "follow", "go", "import", "install", "keep", "list", "log", "look", "make", "merge", "mount", "move", "name",
-    "note", "open", "pause", "press", "print", "publish", "pull", "push", "put", "read", "rebuild", "record", "refuse", "remove", "rename", "repeat",
-    "replace", "report", "restart", "restore", "retry", "return", "review", "run", "save", "scan", "search", "select", "send", "set", "show", "sort",
-    "start", "stop", "swap", "switch", "sync", "tag", "take", "tell", "test", "turn", "type", "unmount", "update", "upload", "use", "verify", "wait",
-    "warm", "watch", "write", "if", "when", "then", "first", "finally",
+    "add",
+    "ask",
+    "apply",
+    "back",
+    "build",
+    "call",
+    "change",
+    "check",
+    "choose",
+    "clean",
+    "click",
+    "clone",
+    "close",
+    "commit",
+    "compare",
+    "compile",
+    "configure",
+    "confirm",
+    "copy",
+    "create",
+    "cut",
+    "delete",
+    "deploy",
+    "disable",
+    "do",
+    "download",
+    "edit",
+    "enable",
+    "ensure",
+    "enter",
+    "exchange",
+    "export",
+    "fetch",
+    "find",
+    "fix",
+    "flush",
+    "follow",
+    "go",
+    "import",
+    "install",
+    "keep",
+    "list",
+    "log",
+    "look",
+    "make",
+    "merge",
+    "mount",
+    "move",
+    "name",
+    "note",
+    "open",
+    "pause",
+    "press",
+    "print",
+    "publish",
+    "pull",
+    "push",
+    "put",
+    "read",
+    "rebuild",
+    "record",
+    "refuse",
+    "remove",
+    "rename",
+    "repeat",
+    "replace",
+    "report",
+    "restart",
+    "restore",
+    "retry",
+    "return",
+    "review",
+    "run",
+    "save",
+    "scan",
+    "search",
+    "select",
+    "send",
+    "set",
+    "show",
+    "sort",
+    "start",
+    "stop",
+    "swap",
+    "switch",
+    "sync",
+    "tag",
+    "take",
+    "tell",
+    "test",
+    "turn",
+    "type",
+    "unmount",
+    "update",
+    "upload",
+    "use",
+    "verify",
+    "wait",
+    "warm",
+    "watch",
+    "write",
+    "if",
+    "when",
+    "then",
+    "first",
+    "finally",
 ];
 
 /// Whether an item reads like an instruction. Chinese items of a numbered list always may.
@@ -253,28 +576,56 @@ mod tests {
     use super::*;
 
     fn check(sentence: &str, expected: Option<(Class, bool)>) {
-        assert_eq!(classify(sentence).map(|c| (c.class, c.strong)), expected, "{sentence}");
+        assert_eq!(
+            classify(sentence).map(|c| (c.class, c.strong)),
+            expected,
+            "{sentence}"
+        );
     }
 
     #[test]
     fn cue_sentences_are_recognised_in_both_languages() {
-        check("The cause was the YAML 1.1 reading of short words.", Some((Class::Cause, true)));
-        check("The user prefers short answers.", Some((Class::Preference, true)));
-        check("Never start a server without asking first.", Some((Class::Rule, true)));
-        check("From now on every error message ends with a hint.", Some((Class::Decision, true)));
+        check(
+            "The cause was the YAML 1.1 reading of short words.",
+            Some((Class::Cause, true)),
+        );
+        check(
+            "The user prefers short answers.",
+            Some((Class::Preference, true)),
+        );
+        check(
+            "Never start a server without asking first.",
+            Some((Class::Rule, true)),
+        );
+        check(
+            "From now on every error message ends with a hint.",
+            Some((Class::Decision, true)),
+        );
         check("That cost 7.0 points.", Some((Class::Measure, false)));
-        check("原因是那台电脑把文件名存成 NFD。", Some((Class::Cause, true)));
+        check(
+            "原因是那台电脑把文件名存成 NFD。",
+            Some((Class::Cause, true)),
+        );
         check("用户希望用中文讨论设计。", Some((Class::Preference, true)));
         check("不要自动删除副本。", Some((Class::Rule, true)));
-        check("单字是 90.2%,二元组是 95.8%。", Some((Class::Measure, false)));
+        check(
+            "单字是 90.2%,二元组是 95.8%。",
+            Some((Class::Measure, false)),
+        );
     }
 
     #[test]
     fn anecdotes_and_questions_are_nothing() {
-        check("The user made coffee, came back, and it was still linking.", None);
+        check(
+            "The user made coffee, came back, and it was still linking.",
+            None,
+        );
         check("The user asked why blog posts recommend it.", None);
         check("Should we use petgraph?", None);
-        check("At a quarter to six the build finished and so did the day.", None);
+        check(
+            "At a quarter to six the build finished and so did the day.",
+            None,
+        );
         check("用户看到 15.6 时以为是笔误。", None);
         check("窗台上的薄荷长得太快。", None);
     }
@@ -284,7 +635,10 @@ mod tests {
         assert_eq!(heading("What we learned"), Some(Section::Of(Class::Lesson)));
         assert_eq!(heading("Steps"), Some(Section::Steps));
         assert_eq!(heading("决定"), Some(Section::Of(Class::Decision)));
-        assert_eq!(heading("What the user wants"), Some(Section::Of(Class::Preference)));
+        assert_eq!(
+            heading("What the user wants"),
+            Some(Section::Of(Class::Preference))
+        );
         assert_eq!(heading("议题一:写入权限"), None);
     }
 }

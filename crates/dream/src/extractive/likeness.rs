@@ -15,15 +15,28 @@ use crate::stated::contained;
 const RELATED_BY_WORDS: usize = 4;
 
 /// A verdict for each candidate that has to do with the unit. Unsure is not the same.
-pub(super) fn verdicts(material: &Material, unit: &GroundedUnit, candidates: &[Candidate]) -> Vec<Verdict> {
+pub(super) fn verdicts(
+    material: &Material,
+    unit: &GroundedUnit,
+    candidates: &[Candidate],
+) -> Vec<Verdict> {
     let theirs: Vec<BTreeSet<String>> = candidates.iter().map(words_of).collect();
     let mut holders: BTreeMap<&str, usize> = BTreeMap::new();
     for word in theirs.iter().flatten() {
         *holders.entry(word).or_default() += 1;
     }
-    let weight = |word: &str| (1.0 + candidates.len() as f64 / (1.0 + holders.get(word).copied().unwrap_or(0) as f64)).ln();
+    let weight = |word: &str| {
+        (1.0 + candidates.len() as f64 / (1.0 + holders.get(word).copied().unwrap_or(0) as f64))
+            .ln()
+    };
     let mine: BTreeSet<String> = content_words(&unit.query()).into_iter().collect();
-    let sum = |words: &BTreeSet<String>| words.iter().map(|w| weight(w)).sum::<f64>().max(f64::MIN_POSITIVE);
+    let sum = |words: &BTreeSet<String>| {
+        words
+            .iter()
+            .map(|w| weight(w))
+            .sum::<f64>()
+            .max(f64::MIN_POSITIVE)
+    };
     let my_weight = sum(&mine);
     let my_name: BTreeSet<String> = content_words(&unit.name).into_iter().collect();
 
@@ -35,11 +48,21 @@ pub(super) fn verdicts(material: &Material, unit: &GroundedUnit, candidates: &[C
         let common = shared.iter().map(|w| weight(w)).sum::<f64>();
         let (of_mine, of_theirs) = (common / my_weight, common / sum(words));
         let sibling = candidate.sources.contains(&material.path);
-        let linked = material.links.iter().any(|l| candidate.sources.contains(l) || candidate.path == *l);
+        let linked = material
+            .links
+            .iter()
+            .any(|l| candidate.sources.contains(l) || candidate.path == *l);
         let same_bucket = candidate.bucket == Some(unit.bucket) && !candidate.locked;
         let same_name = folded(&candidate.name) == folded(&unit.name);
-        let corrected = same_bucket && unit.facts.iter().any(|f| corrects(f, candidate, material).is_some());
-        let same = same_bucket && (same_name && (sibling || of_mine >= 0.25) || of_mine >= 0.6 && of_theirs >= 0.6 || corrected);
+        let corrected = same_bucket
+            && unit
+                .facts
+                .iter()
+                .any(|f| corrects(f, candidate, material).is_some());
+        let same = same_bucket
+            && (same_name && (sibling || of_mine >= 0.25)
+                || of_mine >= 0.6 && of_theirs >= 0.6
+                || corrected);
         if same && !same_found {
             same_found = true;
             let flavour = if corrected {
@@ -49,22 +72,36 @@ pub(super) fn verdicts(material: &Material, unit: &GroundedUnit, candidates: &[C
             } else {
                 Flavour::Corroborate
             };
-            out.push(Verdict { path: candidate.path.clone(), relation: Relation::Same(flavour) });
+            out.push(Verdict {
+                path: candidate.path.clone(),
+                relation: Relation::Same(flavour),
+            });
             continue;
         }
         let their_name: BTreeSet<String> = content_words(&candidate.name).into_iter().collect();
-        let names = my_name.intersection(&their_name).filter(|w| weight(w) > 1.0).count();
-        let near = of_mine >= 0.16 && of_theirs >= 0.1 && shared.len() >= 4 || names >= 2 && of_mine >= 0.1;
+        let names = my_name
+            .intersection(&their_name)
+            .filter(|w| weight(w) > 1.0)
+            .count();
+        let near = of_mine >= 0.16 && of_theirs >= 0.1 && shared.len() >= 4
+            || names >= 2 && of_mine >= 0.1;
         if same || sibling || linked || near && by_words < RELATED_BY_WORDS {
             by_words += usize::from(!(same || sibling || linked));
-            out.push(Verdict { path: candidate.path.clone(), relation: Relation::Related(None) });
+            out.push(Verdict {
+                path: candidate.path.clone(),
+                relation: Relation::Related(None),
+            });
         }
     }
     out
 }
 
 fn words_of(candidate: &Candidate) -> BTreeSet<String> {
-    let mut text = format!("{}\n{}", candidate.name, candidate.description.as_deref().unwrap_or(""));
+    let mut text = format!(
+        "{}\n{}",
+        candidate.name,
+        candidate.description.as_deref().unwrap_or("")
+    );
     for block in candidate.blocks.iter().filter(|b| !b.related) {
         text.push('\n');
         text.push_str(&block.text);
@@ -74,24 +111,46 @@ fn words_of(candidate: &Candidate) -> BTreeSet<String> {
 
 /// The block of `candidate` that the fact declares superseded: a fact that says so, with a number
 /// of the block and some of its words in it; less is asked of a material that links to the source.
-pub(super) fn corrects(fact: &GroundedFact, candidate: &Candidate, material: &Material) -> Option<usize> {
+pub(super) fn corrects(
+    fact: &GroundedFact,
+    candidate: &Candidate,
+    material: &Material,
+) -> Option<usize> {
     let said = plain(&fact.text);
     if !supersedes(&said) || candidate.sources.contains(&material.path) {
         return None;
     }
     let linked = material.links.iter().any(|l| candidate.sources.contains(l));
-    let mine: BTreeSet<String> = content_words(&said).into_iter().filter(|w| !is_number(w)).collect();
+    let mine: BTreeSet<String> = content_words(&said)
+        .into_iter()
+        .filter(|w| !is_number(w))
+        .collect();
     let my_numbers = numbers(&said);
     let mut best: Option<(usize, usize)> = None;
-    for (i, block) in candidate.blocks.iter().enumerate().filter(|(_, b)| b.open && !b.related) {
-        let words: BTreeSet<String> = content_words(&block.text).into_iter().filter(|w| !is_number(w)).collect();
+    for (i, block) in candidate
+        .blocks
+        .iter()
+        .enumerate()
+        .filter(|(_, b)| b.open && !b.related)
+    {
+        let words: BTreeSet<String> = content_words(&block.text)
+            .into_iter()
+            .filter(|w| !is_number(w))
+            .collect();
         let common = mine.intersection(&words).count();
         let figures = my_numbers.intersection(&numbers(&block.text)).count();
-        let enough = if linked { figures >= 1 && common >= 1 || common >= 4 } else { figures >= 1 && common >= 3 };
-        let newer = block.sources.iter().all(|(source, _)| match (source.date(), material.date) {
-            (Some(old), Some(new)) => old <= new,
-            _ => true,
-        });
+        let enough = if linked {
+            figures >= 1 && common >= 1 || common >= 4
+        } else {
+            figures >= 1 && common >= 3
+        };
+        let newer = block
+            .sources
+            .iter()
+            .all(|(source, _)| match (source.date(), material.date) {
+                (Some(old), Some(new)) => old <= new,
+                _ => true,
+            });
         let score = 3 * figures + common;
         if enough && newer && best.is_none_or(|(_, have)| score > have) {
             best = Some((i, score));

@@ -2,7 +2,9 @@
 
 use dormouse_vault::text::sentences;
 
-use super::cues::{Class, Section, classify, heading, is_instruction, padded, section, speaks_of_user};
+use super::cues::{
+    Class, Section, classify, heading, is_instruction, padded, section, speaks_of_user,
+};
 use crate::markdown::plain;
 use crate::material::{Language, Marker, Material, Passage};
 
@@ -34,7 +36,10 @@ const WHOLE: usize = 320;
 
 /// All claims of a material in order; none when nothing stands for itself.
 pub(super) fn claims(material: &Material) -> Vec<Claim> {
-    let about_person = matches!(heading(&material.name), Some(Section::Of(Class::Preference)));
+    let about_person = matches!(
+        heading(&material.name),
+        Some(Section::Of(Class::Preference))
+    );
     let steps = step_flags(material);
     let mut found: Vec<(Claim, bool)> = Vec::new();
     let mut listed: Option<(&[String], usize)> = None;
@@ -66,11 +71,20 @@ pub(super) fn claims(material: &Material) -> Vec<Claim> {
     if strong == 0 && weak < 3 {
         return Vec::new();
     }
-    found.into_iter().filter(|(_, is_strong)| strong > 0 || !*is_strong).map(|(claim, _)| claim).collect()
+    found
+        .into_iter()
+        .filter(|(_, is_strong)| strong > 0 || !*is_strong)
+        .map(|(claim, _)| claim)
+        .collect()
 }
 
 /// The claims of one passage, each with whether it stands for itself.
-fn of_passage(material: &Material, passage: &Passage, of_section: Option<Class>, about_person: bool) -> Vec<(Claim, bool)> {
+fn of_passage(
+    material: &Material,
+    passage: &Passage,
+    of_section: Option<Class>,
+    about_person: bool,
+) -> Vec<(Claim, bool)> {
     let text = passage.text.as_str();
     let ranges = sentences(text);
     let said: Vec<&str> = ranges.iter().filter_map(|r| text.get(r.clone())).collect();
@@ -78,7 +92,11 @@ fn of_passage(material: &Material, passage: &Passage, of_section: Option<Class>,
     let kind = |class: Class, text: &str| {
         let personal = match class {
             Class::Preference => true,
-            Class::Rule => about_person || of_section.is_none_or(|c| c == Class::Preference) && speaks_of_user(&padded(text), text, false),
+            Class::Rule => {
+                about_person
+                    || of_section.is_none_or(|c| c == Class::Preference)
+                        && speaks_of_user(&padded(text), text, false)
+            }
             _ => about_person,
         };
         if personal { Kind::Personal } else { Kind::Fact }
@@ -100,40 +118,97 @@ fn of_passage(material: &Material, passage: &Passage, of_section: Option<Class>,
         return Vec::new();
     }
     if said.len() <= 2 && text.chars().count() <= WHOLE && !question {
-        let lead = cues.iter().flatten().max_by_key(|c| (c.strong, std::cmp::Reverse(c.class)));
-        return lead.map(|c| (claim(material, passage, text, kind(c.class, text)), strong > 0)).into_iter().collect();
+        let lead = cues
+            .iter()
+            .flatten()
+            .max_by_key(|c| (c.strong, std::cmp::Reverse(c.class)));
+        return lead
+            .map(|c| {
+                (
+                    claim(material, passage, text, kind(c.class, text)),
+                    strong > 0,
+                )
+            })
+            .into_iter()
+            .collect();
     }
     said.iter()
         .zip(&cues)
         .filter_map(|(sentence, cue)| {
             let cue = (*cue)?;
-            Some((claim(material, passage, sentence, kind(cue.class, sentence)), cue.strong))
+            Some((
+                claim(material, passage, sentence, kind(cue.class, sentence)),
+                cue.strong,
+            ))
         })
         .collect()
 }
 
 fn claim(material: &Material, passage: &Passage, evidence: &str, kind: Kind) -> Claim {
-    let topic = passage.heading.iter().find(|h| heading(h).is_none()).cloned();
+    let topic = passage
+        .heading
+        .iter()
+        .find(|h| heading(h).is_none())
+        .cloned();
     let subject = topic.as_deref().unwrap_or(&material.name);
-    Claim { evidence: evidence.to_owned(), text: resolved(evidence, subject), kind, topic }
+    Claim {
+        evidence: evidence.to_owned(),
+        text: resolved(evidence, subject),
+        kind,
+        topic,
+    }
 }
 
 /// The statement with what it speaks of in brackets before it, when it begins with a word that
 /// points back.
 fn resolved(text: &str, subject: &str) -> String {
     const ENGLISH: &[&str] = &[
-        "it", "its", "this", "that", "these", "those", "they", "their", "them", "he", "she", "his", "her", "both", "such", "the cause", "the fix",
-        "the reason", "the same", "the rest", "none of", "one of these", "two of", "with this", "with it", "with that", "without it", "and", "but",
+        "it",
+        "its",
+        "this",
+        "that",
+        "these",
+        "those",
+        "they",
+        "their",
+        "them",
+        "he",
+        "she",
+        "his",
+        "her",
+        "both",
+        "such",
+        "the cause",
+        "the fix",
+        "the reason",
+        "the same",
+        "the rest",
+        "none of",
+        "one of these",
+        "two of",
+        "with this",
+        "with it",
+        "with that",
+        "without it",
+        "and",
+        "but",
     ];
     const CHINESE: &[&str] = &[
-        "它", "这", "那", "此", "该", "其", "他", "她", "两者", "上述", "前者", "后者", "原因", "修复", "因此", "所以", "但", "而", "同样", "教训", "结果",
+        "它", "这", "那", "此", "该", "其", "他", "她", "两者", "上述", "前者", "后者", "原因",
+        "修复", "因此", "所以", "但", "而", "同样", "教训", "结果",
     ];
     let said = plain(text);
     let padded = padded(&said);
-    let points_back =
-        ENGLISH.iter().any(|w| padded.starts_with(&format!(" {w} "))) || CHINESE.iter().any(|w| said.trim_start().starts_with(w));
+    let points_back = ENGLISH
+        .iter()
+        .any(|w| padded.starts_with(&format!(" {w} ")))
+        || CHINESE.iter().any(|w| said.trim_start().starts_with(w));
     let subject = crate::markdown::name_text(subject);
-    if points_back && !subject.is_empty() && Language::of(&subject) == Language::of(&said) { format!("[{subject}] {text}") } else { text.to_owned() }
+    if points_back && !subject.is_empty() && Language::of(&subject) == Language::of(&said) {
+        format!("[{subject}] {text}")
+    } else {
+        text.to_owned()
+    }
 }
 
 /// Which passages are steps: numbered items under a heading that says so, and numbered runs of
@@ -144,7 +219,12 @@ fn step_flags(material: &Material) -> Vec<bool> {
     let mut flags = vec![false; passages.len()];
     let mut at = 0;
     while let Some(first) = passages.get(at) {
-        let run = passages.iter().skip(at).take_while(|p| p.marker == first.marker && p.heading == first.heading).count().max(1);
+        let run = passages
+            .iter()
+            .skip(at)
+            .take_while(|p| p.marker == first.marker && p.heading == first.heading)
+            .count()
+            .max(1);
         let items = passages.iter().skip(at).take(run);
         let named = matches!(section(&first.heading), Some(Section::Steps));
         let instructions = items.filter(|p| is_instruction(&p.text)).count();
@@ -153,7 +233,11 @@ fn step_flags(material: &Material) -> Vec<bool> {
             Marker::Bullet => named && run >= 2 && instructions * 2 > run,
             Marker::Plain | Marker::Verbatim => false,
         };
-        flags.iter_mut().skip(at).take(run).for_each(|flag| *flag = steps);
+        flags
+            .iter_mut()
+            .skip(at)
+            .take(run)
+            .for_each(|flag| *flag = steps);
         at += run;
     }
     flags
