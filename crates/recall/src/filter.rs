@@ -119,6 +119,9 @@ fn equals(value: &Value, wanted: &str) -> bool {
         Value::String(text) => text.trim().to_lowercase() == wanted.trim().to_lowercase(),
         Value::Array(items) => items.iter().any(|item| equals(item, wanted)),
         Value::Null => wanted.trim().is_empty(),
-        other => other.to_string() == wanted.trim(),
+        other => {
+            let written = other.to_string();
+            written.as_str() == wanted.trim()
+        }
     }
 }

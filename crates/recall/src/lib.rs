@@ -1,18 +1,54 @@
 //! Recall: cue → answer, over an Obsidian vault.
+//!
+//! Three questions, three verbs, never merged into one: [`Recall::list`] (which notes are in a
+//! state), [`Recall::search`] (which notes speak of something) and [`Recall::traverse`] (what is
+//! linked). [`Recall::context`] packs what a search found into a cited Markdown block for a model.
+//!
+//! The unit of a search is the block: a paragraph, a list item, a turn of a dialogue. Its words are
+//! looked up in an index behind a port ([`BlockIndex`]); everything that makes a score stays outside
+//! of it. A block's text score is a sum of what stands in it, around it and in its note; the note's
+//! layer, inbound links, theme and freshness are factors in 0.5..=2 on top. Each part can be switched
+//! off ([`SignalSwitches`]), is shown by `explain`, and has its measurement in docs/ranking.md.
+//!
+//! Recall reads. Its one write is the access spool, and its one cache `.dormouse/index`, which can be
+//! deleted at any time. Whatever is missing, stale, corrupt or held by another process: a warning in
+//! the reply, that factor is 1, and the answer still comes.
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use dormouse_recall::{Recall, RecallConfig, SearchRequest};
+//! use dormouse_vault::Vault;
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let folder = dormouse_fixtures::temp_vault("=== ferry.md\nThe ferry leaves at nine.\n");
+//! let vault = Arc::new(Vault::open(folder.path())?);
+//! let recall = Recall::open(vault, RecallConfig::default())?;
+//! let reply = recall.search(&SearchRequest::new("when do ferries leave?"))?;
+//! let hit = reply.hits.first().ok_or("nothing found")?;
+//! assert_eq!(hit.path.as_str(), "ferry.md");
+//! # Ok(())
+//! # }
+//! ```
+
+mod config;
+mod error;
+mod recall;
+
+mod filter;
+mod list;
+mod traverse;
+
+mod text;
+mod units;
+
+mod index;
+mod sync;
+
+mod search;
 
 mod access;
-mod config;
 mod context;
-mod error;
-mod filter;
-mod index;
-mod list;
-mod recall;
-mod search;
-mod sync;
-mod text;
-mod traverse;
-mod units;
 
 pub use config::RecallConfig;
 pub use context::{ContextBlock, ContextCitation};

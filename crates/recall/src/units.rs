@@ -27,9 +27,7 @@ pub(crate) fn units_of(note: &Note, text: &str) -> IndexedNote {
             header = with(&context, &heading_path(note, block).join("\n"));
         }
         let shown = block_text(block, text);
-        let who = speaker(shown)
-            .map(|name| name_terms(name))
-            .unwrap_or_default();
+        let who = speaker(shown).map(name_terms).unwrap_or_default();
         let plain = readable(shown);
         for (part, piece) in parts(&plain).enumerate() {
             units.push(IndexedUnit {

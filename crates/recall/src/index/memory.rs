@@ -15,10 +15,13 @@ pub struct MemoryIndex {
     state: RwLock<State>,
 }
 
+/// Where a term stands: how often, and how many terms are there.
+type Places = BTreeMap<(NoteKey, UnitId), (u32, u32)>;
+
 #[derive(Debug, Default)]
 struct State {
     notes: BTreeMap<NoteKey, Entry>,
-    terms: BTreeMap<(Field, String), BTreeMap<(NoteKey, UnitId), (u32, u32)>>,
+    terms: BTreeMap<(Field, String), Places>,
 }
 
 #[derive(Debug)]

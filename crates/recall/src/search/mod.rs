@@ -4,6 +4,7 @@
 //! factors (what the note is) → links → passages.
 
 mod blocks;
+mod candidate;
 mod citations;
 mod evidence;
 mod factors;

@@ -8,6 +8,7 @@ use dormouse_vault::text::is_cjk;
 use dormouse_vault::{Layer, Note, NotePath, Vault};
 
 use super::blocks::{self, Asks, Scored};
+use super::candidate::{Candidate, best_first, explain, same_text, uncrowded};
 use super::citations::by_block;
 use super::evidence::{Scope, weigh};
 use super::factors::{Factors, Signals, boost_communities};
@@ -15,7 +16,7 @@ use super::links::spread;
 use super::meaning::{Phrase, holders};
 use super::passages::passages;
 use super::query::Query;
-use super::reply::{Explain, Hit, Named, SearchReply, SignalState};
+use super::reply::{Hit, SearchReply, SignalState};
 use super::request::SearchRequest;
 use super::terms::{Terms, look_up};
 use crate::config::RecallConfig;
@@ -29,31 +30,13 @@ use crate::units::block_text;
 /// The most notes and passages that a request gets.
 const MAX_LIMIT: usize = 1_000;
 const MAX_PASSAGES: usize = 100;
-/// Another note takes a digest's place only from this share of its score on.
-const WORTH_A_PLACE: f64 = 0.3;
 /// A link brings a note that has none of the words only from this score on.
 const WORTH_BRINGING: f64 = 0.05;
-/// Two passages of this many characters (a Chinese one counts three) are the same text, shorter ones may
-/// be two things that happened.
-const SAME_TEXT: usize = 40;
 
 /// A reply, and whether a note had changed on disk since the snapshot.
 pub(crate) struct Outcome {
     pub(crate) reply: SearchReply,
     pub(crate) stale: bool,
-}
-
-/// A note on its way into the reply.
-struct Candidate {
-    note: Arc<Note>,
-    blocks: Vec<Scored>,
-    factors: Factors,
-}
-
-impl Candidate {
-    fn score(&self) -> f64 {
-        self.blocks.first().map_or(0.0, Scored::score) * self.factors.product()
-    }
 }
 
 /// Answers `request` from `current`.
@@ -451,81 +434,5 @@ impl Search<'_> {
             archived: self.signals.archived.contains(&note.path),
             also_at: Vec::new(),
         })
-    }
-}
-
-fn best_first(blocks: &mut [Scored]) {
-    blocks.sort_by(|a, b| b.score().total_cmp(&a.score()).then(a.block.cmp(&b.block)));
-}
-
-fn explain(best: Option<&Scored>, factors: &Factors) -> Explain {
-    let named = |name: &str, value| Named {
-        name: name.to_owned(),
-        value,
-    };
-    let text = best.map_or(0.0, Scored::text);
-    Explain {
-        factors: vec![
-            named("text", text),
-            named("speaker", best.map_or(1.0, |s| s.speaker)),
-            named("layer", factors.layer),
-            named("centrality", factors.centrality),
-            named("community", factors.community),
-            named("recency", factors.recency),
-        ],
-        parts: best
-            .map(|s| {
-                s.parts
-                    .iter()
-                    .map(|(name, value)| named(name, *value))
-                    .collect()
-            })
-            .unwrap_or_default(),
-    }
-}
-
-/// The hit that already shows every passage of this one, when its texts are long enough to be no
-/// coincidence.
-fn same_text(hit: &Hit, texts: &BTreeMap<String, usize>) -> Option<usize> {
-    let mut first = None;
-    for passage in &hit.passages {
-        let text = fold(&passage.text);
-        let length: usize = text.chars().map(|c| if is_cjk(c) { 3 } else { 1 }).sum();
-        if length < SAME_TEXT {
-            return None;
-        }
-        first = Some(*texts.get(&text)?);
-    }
-    first
-}
-
-/// Digests take at most their share of the first places, as long as other notes answer too.
-fn uncrowded(ranked: Vec<Candidate>, share: f64) -> Vec<Candidate> {
-    let (mut digests, mut others): (std::collections::VecDeque<_>, std::collections::VecDeque<_>) =
-        ranked
-            .into_iter()
-            .partition(|c| c.note.layer == Layer::Digest);
-    let mut out: Vec<Candidate> = Vec::with_capacity(digests.len() + others.len());
-    let mut taken = 0.0;
-    loop {
-        let place = (out.len() + 1) as f64;
-        let next = match (digests.front(), others.front()) {
-            (None, None) => return out,
-            (Some(_), None) => digests.pop_front(),
-            (None, Some(_)) => others.pop_front(),
-            (Some(digest), Some(other)) => {
-                let crowded = taken >= (share * place).ceil()
-                    && other.score() >= WORTH_A_PLACE * digest.score();
-                if digest.score() > other.score() && !crowded {
-                    digests.pop_front()
-                } else {
-                    others.pop_front()
-                }
-            }
-        };
-        if let Some(next) = next {
-            taken += f64::from(u8::from(next.note.layer == Layer::Digest));
-            out.push(next);
-        }
     }
 }

@@ -1,4 +1,10 @@
 //! Recall over whole vaults written as text.
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::disallowed_methods,
+    reason = "a test stops where it fails, and breaks files on purpose"
+)]
 
 mod cases;
 mod context;
