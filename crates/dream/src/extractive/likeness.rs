@@ -29,7 +29,10 @@ pub(super) fn verdicts(
         (1.0 + candidates.len() as f64 / (1.0 + holders.get(word).copied().unwrap_or(0) as f64))
             .ln()
     };
-    let mine: BTreeSet<String> = content_words(&unit.query()).into_iter().collect();
+    let mine: BTreeSet<String> = content_words(&unit.query())
+        .into_iter()
+        .filter(|w| !is_number(w))
+        .collect();
     let sum = |words: &BTreeSet<String>| {
         words
             .iter()
@@ -53,7 +56,7 @@ pub(super) fn verdicts(
             .iter()
             .any(|l| candidate.sources.contains(l) || candidate.path == *l);
         let same_bucket = candidate.bucket == Some(unit.bucket) && !candidate.locked;
-        let same_name = folded(&candidate.name) == folded(&unit.name);
+        let same_name = folded(undated(&candidate.name)) == folded(&unit.name);
         let corrected = same_bucket
             && unit
                 .facts
@@ -106,7 +109,24 @@ fn words_of(candidate: &Candidate) -> BTreeSet<String> {
         text.push('\n');
         text.push_str(&block.text);
     }
-    content_words(&text).into_iter().collect()
+    content_words(&text)
+        .into_iter()
+        .filter(|w| !is_number(w))
+        .collect()
+}
+
+/// A name without the day that tells it from an older note of the same name.
+fn undated(name: &str) -> &str {
+    match name.rsplit_once(" (") {
+        Some((head, day))
+            if day.len() == 11
+                && day.ends_with(')')
+                && day.starts_with(|c: char| c.is_ascii_digit()) =>
+        {
+            head
+        }
+        _ => name,
+    }
 }
 
 /// The block of `candidate` that the fact declares superseded: a fact that says so, with a number

@@ -15,20 +15,23 @@ pub(crate) fn object_with(text: &str, key: &str) -> Result<Map<String, Value>, R
         return Err(ReplyFault::Empty);
     }
     let (values, unfinished) = values(&text);
-    let mut fitting = values.into_iter().filter_map(|value| match value {
-        Value::Object(map) if map.get(key).is_some_and(Value::is_array) => Some(map),
-        // A bare list of items, which small models like to send.
-        Value::Array(items) if !items.is_empty() && items.iter().all(Value::is_object) => {
-            Some(Map::from_iter([(key.to_owned(), Value::Array(items))]))
-        }
-        _ => None,
-    });
-    let first = fitting.next();
-    fitting.last().or(first).ok_or(if unfinished {
+    let fitting: Vec<Map<String, Value>> = values
+        .into_iter()
+        .filter_map(|value| match value {
+            Value::Object(map) if map.get(key).is_some_and(Value::is_array) => Some(map),
+            // A bare list of items, which small models like to send.
+            Value::Array(items) if !items.is_empty() && items.iter().all(Value::is_object) => {
+                Some(Map::from_iter([(key.to_owned(), Value::Array(items))]))
+            }
+            _ => None,
+        })
+        .collect();
+    let fault = if unfinished {
         ReplyFault::Truncated
     } else {
         ReplyFault::NoJson
-    })
+    };
+    fitting.into_iter().next_back().ok_or(fault)
 }
 
 /// The text without `<think>` and the like; a block that never closes reaches to the end.
