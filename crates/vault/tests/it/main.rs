@@ -23,4 +23,5 @@ mod conserve;
 mod daily;
 mod meta;
 mod spool;
+mod boundary;
 mod format;
