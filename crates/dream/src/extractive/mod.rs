@@ -204,8 +204,10 @@ fn named_by_wish(claims: &[&Claim]) -> String {
             .filter_map(|s| text.find(s))
             .min()?;
         let clause = names::from_sentence(text.get(at..)?);
-        (clause.split_whitespace().count() > 3 || clause.chars().any(dormouse_vault::text::is_cjk))
-            .then_some(clause)
+        let points_away = clause.ends_with(" this") || clause.ends_with(" that");
+        (!points_away && clause.split_whitespace().count() > 3
+            || clause.chars().any(dormouse_vault::text::is_cjk))
+        .then_some(clause)
     });
     let first = claims
         .first()

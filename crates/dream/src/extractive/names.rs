@@ -44,11 +44,14 @@ pub(super) fn from_sentence(sentence: &str) -> String {
         })
         .map_or(text.len(), |(i, _)| i);
     let clause = text.get(..clause_end).unwrap_or(text).trim();
-    let clause = if clause.chars().count() < 4 {
-        text
+    // "Oh yeah", "用户强调": an opening that says nothing goes on into the next clause.
+    let chinese = clause.chars().any(is_cjk);
+    let thin = if chinese {
+        clause.chars().count() < 7
     } else {
-        clause
+        clause.split_whitespace().count() < 4
     };
+    let clause = if thin { text } else { clause };
     let short = if clause.chars().any(is_cjk) {
         truncate_chars(clause, 24).to_owned()
     } else {

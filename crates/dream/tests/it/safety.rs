@@ -107,10 +107,7 @@ fn a_write_that_loses_a_link_is_refused_at_the_door_unless_the_second_try_keeps_
     let tries = AtomicUsize::new(0);
     let mends = Meddling(|job, mut composed| {
         if composed.text.contains("[[Hub]]") && tries.fetch_add(1, Ordering::Relaxed) == 0 {
-            composed.text = composed
-                .text
-                .replace("created", "created")
-                .replace("[[Hub]]", "Hub");
+            composed.text = composed.text.replace("[[Hub]]", "Hub");
         }
         let _ = job;
         composed
