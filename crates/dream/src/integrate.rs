@@ -222,21 +222,18 @@ pub(crate) async fn write(
     written: &BTreeSet<NotePath>,
     dry: Option<&mut BTreeSet<NotePath>>,
 ) -> Result<Outcome, DreamError> {
-    let none = BTreeSet::new();
     let planned = dry.as_deref().cloned().unwrap_or_default();
     let mut usage = Usage::default();
     let mut violations: Vec<Violation> = Vec::new();
     let mut conflicts = 0;
-    if dry.is_some() || prepared.is_stale(context, written) {
+    // A dry run writes nothing, so that a path may be planned twice.
+    let clash = prepared
+        .plan
+        .as_ref()
+        .is_some_and(|plan| planned.contains(&plan.subject));
+    if clash || prepared.is_stale(context, written) {
         usage += prepared.usage;
-        prepared = prepare(
-            context,
-            material,
-            unit,
-            if dry.is_some() { &planned } else { &none },
-            &violations,
-        )
-        .await?;
+        prepared = prepare(context, material, unit, &planned, &violations).await?;
     }
     loop {
         usage += prepared.usage;
