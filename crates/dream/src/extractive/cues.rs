@@ -2,6 +2,8 @@
 
 use dormouse_vault::text::is_cjk;
 
+use super::measured::is_measured;
+
 /// What kind of statement a sentence is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Class {
@@ -358,62 +360,6 @@ pub(super) fn speaks_of_user(padded: &str, sentence: &str, subject: bool) -> boo
     }
 }
 
-/// A decimal, a percentage, or a number with a unit; not a time of day, a date or a version.
-fn is_measured(sentence: &str) -> bool {
-    let chars: Vec<char> = sentence.chars().collect();
-    let mut at = 0;
-    while let Some(&c) = chars.get(at) {
-        if !c.is_ascii_digit() {
-            at += 1;
-            continue;
-        }
-        let start = at;
-        let mut dots = 0;
-        while let Some(&c) = chars.get(at) {
-            let digit_next = chars.get(at + 1).is_some_and(char::is_ascii_digit);
-            match c {
-                '0'..='9' => {}
-                '.' if digit_next => dots += 1,
-                ',' if digit_next => {}
-                _ => break,
-            }
-            at += 1;
-        }
-        let before = start
-            .checked_sub(1)
-            .and_then(|i| chars.get(i))
-            .copied()
-            .unwrap_or(' ');
-        let rest: String = chars.iter().skip(at).take(12).collect();
-        if before.is_alphabetic() && !is_cjk(before)
-            || matches!(before, '-' | ':' | '/' | '_' | '^' | '`')
-        {
-            continue;
-        }
-        if dots == 1 && !rest.starts_with('.') || dots == 0 && has_unit(rest.trim_start()) {
-            return true;
-        }
-    }
-    false
-}
-
-#[rustfmt::skip]
-const UNITS: &[&str] = &[
-    "%", "％", "percent", "points", "point", "ms", "milliseconds", "seconds", "second", "mb", "gb", "kb", "tokens", "characters", "times", "x ",
-    "倍", "秒", "毫秒", "兆", "分点", "个百分点", "词元", "字节", "天", "条",
-];
-
-fn has_unit(rest: &str) -> bool {
-    let lower = rest.to_lowercase();
-    UNITS.iter().any(|unit| {
-        lower.strip_prefix(unit).is_some_and(|after| {
-            !unit.is_ascii()
-                || unit.len() == 1
-                || after.chars().next().is_none_or(|c| !c.is_alphanumeric())
-        })
-    })
-}
-
 /// Whether a statement says that an older one holds no more.
 pub(super) fn supersedes(text: &str) -> bool {
     const ENGLISH: &[&str] = &[
@@ -452,123 +398,6 @@ pub(super) fn supersedes(text: &str) -> bool {
         .iter()
         .any(|cue| padded.contains(&format!(" {cue} ")))
         || CHINESE.iter().any(|cue| text.contains(cue))
-}
-
-/// Verbs that open an instruction.
-const IMPERATIVES: &[&str] = &[
-    "add",
-    "ask",
-    "apply",
-    "back",
-    "build",
-    "call",
-    "change",
-    "check",
-    "choose",
-    "clean",
-    "click",
-    "clone",
-    "close",
-    "commit",
-    "compare",
-    "compile",
-    "configure",
-    "confirm",
-    "copy",
-    "create",
-    "cut",
-    "delete",
-    "deploy",
-    "disable",
-    "do",
-    "download",
-    "edit",
-    "enable",
-    "ensure",
-    "enter",
-    "exchange",
-    "export",
-    "fetch",
-    "find",
-    "fix",
-    "flush",
-    "follow",
-    "go",
-    "import",
-    "install",
-    "keep",
-    "list",
-    "log",
-    "look",
-    "make",
-    "merge",
-    "mount",
-    "move",
-    "name",
-    "note",
-    "open",
-    "pause",
-    "press",
-    "print",
-    "publish",
-    "pull",
-    "push",
-    "put",
-    "read",
-    "rebuild",
-    "record",
-    "refuse",
-    "remove",
-    "rename",
-    "repeat",
-    "replace",
-    "report",
-    "restart",
-    "restore",
-    "retry",
-    "return",
-    "review",
-    "run",
-    "save",
-    "scan",
-    "search",
-    "select",
-    "send",
-    "set",
-    "show",
-    "sort",
-    "start",
-    "stop",
-    "swap",
-    "switch",
-    "sync",
-    "tag",
-    "take",
-    "tell",
-    "test",
-    "turn",
-    "type",
-    "unmount",
-    "update",
-    "upload",
-    "use",
-    "verify",
-    "wait",
-    "warm",
-    "watch",
-    "write",
-    "if",
-    "when",
-    "then",
-    "first",
-    "finally",
-];
-
-/// Whether an item reads like an instruction. Chinese items of a numbered list always may.
-pub(super) fn is_instruction(item: &str) -> bool {
-    let padded = padded(item);
-    let first = padded.split_whitespace().next().unwrap_or("");
-    IMPERATIVES.contains(&first) || item.chars().any(is_cjk)
 }
 
 #[cfg(test)]

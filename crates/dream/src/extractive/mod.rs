@@ -3,7 +3,9 @@
 
 mod chat;
 mod cues;
+mod instructions;
 mod likeness;
+mod measured;
 mod names;
 mod segment;
 

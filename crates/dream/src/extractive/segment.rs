@@ -2,9 +2,8 @@
 
 use dormouse_vault::text::sentences;
 
-use super::cues::{
-    Class, Section, classify, heading, is_instruction, padded, section, speaks_of_user,
-};
+use super::cues::{Class, Section, classify, heading, padded, section, speaks_of_user};
+use super::instructions::is_instruction;
 use crate::markdown::plain;
 use crate::material::{Language, Marker, Material, Passage};
 
