@@ -1,0 +1,438 @@
+//! `MemoryCycle`: the three stages in their order, each allowed to fail without stopping the others.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use chrono::{DateTime, FixedOffset};
+use dormouse_consolidate::{
+    ConsolidateConfig, ConsolidateReport, LastRuns, RunContext as ConsolidateContext, Scheduler,
+    Silent, SplitDone, Task, run, split,
+};
+use dormouse_dream::{
+    Abstractor, DreamConfig, DreamContext, DreamEvent, DreamReport, DreamRequest, DreamScope, dream,
+};
+use dormouse_model::{Message, Role};
+use dormouse_recall::{ContextBlock, Recall, SyncReport};
+use dormouse_vault::audit::{AuditEntry, append};
+use dormouse_vault::daily::plan_event;
+use dormouse_vault::meta::Cooldowns;
+use dormouse_vault::{Clock, NotePath, Vault};
+use serde::Serialize;
+use tokio::runtime::Handle;
+use tokio_util::sync::CancellationToken;
+
+use super::auto_memory::{AutoMemoryConfig, Conversation, plan_events};
+use super::neighbours::RecallNeighbours;
+use crate::context::{DATA_NOTICE, fenced, without_fenced};
+use crate::error::AgentError;
+
+/// Settings of the cycle. Plain data; every field has a default.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CycleConfig {
+    /// Tokens of recalled context before a run. Default 1,500.
+    pub recall_tokens: usize,
+    /// Auto-memory.
+    pub auto_memory: AutoMemoryConfig,
+    /// Dream.
+    pub dream: DreamConfig,
+    /// Consolidate, its schedule included.
+    pub consolidate: ConsolidateConfig,
+    /// The seed of consolidate. Default 0.
+    pub seed: u64,
+}
+
+impl Default for CycleConfig {
+    fn default() -> Self {
+        Self {
+            recall_tokens: 1_500,
+            auto_memory: AutoMemoryConfig::default(),
+            dream: DreamConfig::default(),
+            consolidate: ConsolidateConfig::default(),
+            seed: 0,
+        }
+    }
+}
+
+impl CycleConfig {
+    /// The vault's settings: `[dream]`, `[consolidate]` and `[auto_memory]`; defaults elsewhere.
+    #[must_use]
+    pub fn from_vault(vault: &Vault) -> Self {
+        let settings = vault.settings();
+        Self {
+            auto_memory: settings.section("auto_memory").0,
+            dream: settings.section("dream").0,
+            consolidate: settings.section("consolidate").0,
+            ..Self::default()
+        }
+    }
+}
+
+/// A step that failed; the others went on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct CycleProblem {
+    /// `auto-memory`, `dream`, `split`, `recall` or `audit`.
+    pub step: &'static str,
+    /// What happened.
+    pub reason: String,
+}
+
+/// What one turn of the cycle did.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct CycleReport {
+    /// Daily events that were written.
+    pub events: Vec<NotePath>,
+    /// What the dream did; `None` when it did not run.
+    pub dream: Option<DreamReport>,
+    /// Notes that were split after a dream's write.
+    pub splits: Vec<SplitDone>,
+    /// How the index followed; `None` when it did not.
+    pub sync: Option<SyncReport>,
+    /// Steps that failed.
+    pub problems: Vec<CycleProblem>,
+}
+
+/// Ties recall, auto-memory, dream and consolidate to one vault. Shared behind an `Arc`.
+pub struct MemoryCycle {
+    vault: Arc<Vault>,
+    recall: Arc<Recall>,
+    abstractor: Arc<dyn Abstractor>,
+    clock: Arc<dyn Clock>,
+    config: CycleConfig,
+    last_activity: Mutex<DateTime<FixedOffset>>,
+    /// One turn of the cycle at a time in this process.
+    turn: tokio::sync::Mutex<()>,
+}
+
+impl MemoryCycle {
+    /// A cycle over the vault of `recall`.
+    #[must_use]
+    pub fn new(
+        recall: Arc<Recall>,
+        abstractor: Arc<dyn Abstractor>,
+        clock: Arc<dyn Clock>,
+        config: CycleConfig,
+    ) -> Self {
+        Self {
+            vault: Arc::clone(recall.vault()),
+            recall,
+            abstractor,
+            last_activity: Mutex::new(clock.now()),
+            clock,
+            config,
+            turn: tokio::sync::Mutex::new(()),
+        }
+    }
+
+    /// The vault.
+    #[must_use]
+    pub fn vault(&self) -> &Arc<Vault> {
+        &self.vault
+    }
+
+    /// Recall.
+    #[must_use]
+    pub fn recall(&self) -> &Arc<Recall> {
+        &self.recall
+    }
+
+    /// The clock.
+    #[must_use]
+    pub fn clock(&self) -> &Arc<dyn Clock> {
+        &self.clock
+    }
+
+    /// The settings.
+    #[must_use]
+    pub fn config(&self) -> &CycleConfig {
+        &self.config
+    }
+
+    /// Notes that the foreground is awake: idle work waits from now on.
+    pub fn touch(&self) {
+        *self
+            .last_activity
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner) = self.clock.now();
+    }
+
+    /// When the foreground was last awake.
+    #[must_use]
+    pub fn last_activity(&self) -> DateTime<FixedOffset> {
+        *self
+            .last_activity
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What the vault knows about the newest words of the user, as a fenced block with its notice;
+    /// `None` when there is nothing. A failure is logged and gives `None`.
+    #[must_use]
+    pub fn recall_before(&self, messages: &[Message]) -> Option<String> {
+        self.touch();
+        let newest = messages.iter().rev().find(|m| m.role == Role::User)?;
+        let query = without_fenced(&newest.content);
+        if query.trim().is_empty() {
+            return None;
+        }
+        let found: ContextBlock = match self.recall.context(query.trim(), self.config.recall_tokens)
+        {
+            Ok(found) => found,
+            Err(error) => {
+                tracing::warn!(%error, "recall failed; the run goes on without it");
+                return None;
+            }
+        };
+        (!found.markdown.trim().is_empty()).then(|| {
+            format!(
+                "{DATA_NOTICE}\n\n{}",
+                fenced(&[("source", "recall")], &found.markdown)
+            )
+        })
+    }
+
+    /// After a run: auto-memory writes the conversation's events, dream takes them in, each subject
+    /// that it wrote is asked for a split, and the index follows. Nothing new, nothing done.
+    pub async fn after(self: &Arc<Self>, conversation: &Conversation) -> CycleReport {
+        self.touch();
+        let conversation = conversation.clone();
+        self.on_a_thread(move |cycle, runtime, report| {
+            cycle.remember(&conversation, report);
+            cycle.digest(report.events.clone(), runtime, report);
+        })
+        .await
+    }
+
+    /// A daily event or a resource arrived by another way: dream takes it in.
+    pub async fn observe_event(self: &Arc<Self>, path: &NotePath) -> CycleReport {
+        self.touch();
+        let path = path.clone();
+        self.on_a_thread(move |cycle, runtime, report| {
+            if let Err(error) = cycle.vault.refresh() {
+                report.problem("recall", &error);
+            }
+            cycle.digest(vec![path], runtime, report);
+        })
+        .await
+    }
+
+    /// Dreams everything that is pending.
+    pub async fn dream_pending(self: &Arc<Self>) -> CycleReport {
+        self.on_a_thread(|cycle, runtime, report| {
+            cycle.dreamed(DreamScope::Pending, runtime, report);
+            cycle.synced(report);
+        })
+        .await
+    }
+
+    /// One turn of the cycle, on a thread of its own: commits and searches must not hold up the
+    /// runtime.
+    async fn on_a_thread(
+        self: &Arc<Self>,
+        work: impl FnOnce(&Self, &Handle, &mut CycleReport) + Send + 'static,
+    ) -> CycleReport {
+        let _turn = self.turn.lock().await;
+        let (cycle, runtime) = (Arc::clone(self), Handle::current());
+        let done = tokio::task::spawn_blocking(move || {
+            let mut report = CycleReport::default();
+            work(&cycle, &runtime, &mut report);
+            report
+        });
+        done.await.unwrap_or_else(|_| {
+            let mut report = CycleReport::default();
+            report.problem("dream", &AgentError::TaskLost);
+            report
+        })
+    }
+
+    /// Runs `tasks` of consolidate, and brings the index up to date.
+    ///
+    /// # Errors
+    /// [`AgentError::Consolidate`] when another process consolidates or the vault can't be written.
+    pub async fn consolidate(
+        self: &Arc<Self>,
+        tasks: &[Task],
+        cancel: &CancellationToken,
+    ) -> Result<ConsolidateReport, AgentError> {
+        let _turn = self.turn.lock().await;
+        let (cycle, tasks, cancel) = (Arc::clone(self), tasks.to_vec(), cancel.clone());
+        let work = tokio::task::spawn_blocking(move || {
+            let stop = || cancel.is_cancelled();
+            let report = run(
+                ConsolidateContext {
+                    vault: &cycle.vault,
+                    clock: cycle.clock.as_ref(),
+                    config: &cycle.config.consolidate,
+                    seed: cycle.config.seed,
+                    progress: &Silent,
+                    cancel: &stop,
+                },
+                &tasks,
+            );
+            if let Err(error) = cycle.recall.sync() {
+                tracing::warn!(%error, "the index did not follow");
+            }
+            report
+        });
+        Ok(work.await.map_err(|_| AgentError::TaskLost)??)
+    }
+
+    /// Runs the tasks that are due at `now` after enough quiet; `None` when none is.
+    ///
+    /// # Errors
+    /// As [`MemoryCycle::consolidate`].
+    pub async fn consolidate_if_idle(
+        self: &Arc<Self>,
+        now: DateTime<FixedOffset>,
+        cancel: &CancellationToken,
+    ) -> Result<Option<ConsolidateReport>, AgentError> {
+        let scheduler = Scheduler::new(self.config.consolidate.schedule.clone());
+        let due = scheduler.due(now, self.last_activity(), &LastRuns::load(&self.vault));
+        if due.is_empty() {
+            Ok(None)
+        } else {
+            self.consolidate(&due, cancel).await.map(Some)
+        }
+    }
+
+    fn remember(&self, conversation: &Conversation, report: &mut CycleReport) {
+        let planned = plan_events(
+            conversation,
+            &self.vault.snapshot(),
+            &self.config.auto_memory,
+        );
+        for plan in planned {
+            // Each from the newest snapshot, so that two events of one name get two files.
+            let (path, changes) = plan_event(&plan.event, &self.vault.snapshot());
+            match self.vault.commit(&changes) {
+                Ok(_) => report.events.push(path),
+                Err(error) => report.problem("auto-memory", &error),
+            }
+        }
+        if report.events.is_empty() {
+            return;
+        }
+        let list: Vec<String> = report
+            .events
+            .iter()
+            .map(|p| format!("- [[{}]]", p.link_target()))
+            .collect();
+        let entry = AuditEntry {
+            page: "memory",
+            at: self.clock.now(),
+            title: format!("Session {}", conversation.session),
+            body: format!(
+                "{} event(s) captured, without a model:\n\n{}\n",
+                list.len(),
+                list.join("\n")
+            ),
+        };
+        if let Err(error) = self.vault.commit(&append(&[entry], self.vault.layout())) {
+            report.problem("audit", &error);
+        }
+    }
+
+    fn digest(&self, events: Vec<NotePath>, runtime: &Handle, report: &mut CycleReport) {
+        if events.is_empty() {
+            return;
+        }
+        // Recall finds the events at once, and dream finds yesterday's digests.
+        self.synced(report);
+        self.dreamed(DreamScope::Notes(events), runtime, report);
+        self.synced(report);
+    }
+
+    fn dreamed(&self, scope: DreamScope, runtime: &Handle, report: &mut CycleReport) {
+        let neighbours = RecallNeighbours::new(Arc::clone(&self.recall));
+        let splits: Mutex<Vec<Result<SplitDone, CycleProblem>>> = Mutex::default();
+        let observer = |event: &DreamEvent<'_>| {
+            if let DreamEvent::Wrote { path, .. } = event
+                && let Some(outcome) = self.split(path).transpose()
+            {
+                splits
+                    .lock()
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .push(outcome);
+            }
+        };
+        let context = DreamContext {
+            vault: &self.vault,
+            abstractor: self.abstractor.as_ref(),
+            neighbours: &neighbours,
+            clock: self.clock.as_ref(),
+            config: &self.config.dream,
+            observer: &observer,
+            cancel: &|| false,
+        };
+        match runtime.block_on(dream(
+            context,
+            DreamRequest {
+                scope,
+                ..DreamRequest::default()
+            },
+        )) {
+            Ok(dreamed) => report.dream = Some(dreamed),
+            // The material stays pending and is dreamed by the next run.
+            Err(error) => report.problem("dream", &error),
+        }
+        for outcome in splits.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            match outcome {
+                Ok(done) => report.splits.push(done),
+                Err(problem) => report.problems.push(problem),
+            }
+        }
+    }
+
+    /// Asks the split rule about one subject, and follows it.
+    fn split(&self, path: &NotePath) -> Result<Option<SplitDone>, CycleProblem> {
+        let failed = |error: &dyn std::fmt::Display| CycleProblem {
+            step: "split",
+            reason: error.to_string(),
+        };
+        let config = &self.config.consolidate.split;
+        let text = self.vault.read(path).map_err(|e| failed(&e))?;
+        let cooldowns = self.vault.meta::<Cooldowns>().value;
+        let decision = split::plan(
+            &self.vault.snapshot(),
+            &text,
+            cooldowns.as_ref(),
+            config,
+            self.clock.now(),
+        );
+        let split::SplitDecision::Split(plan) = decision else {
+            return Ok(None);
+        };
+        split::apply(&self.vault, &plan, config, self.clock.as_ref()).map_err(|e| failed(&e))?;
+        Ok(Some(SplitDone {
+            parent: plan.parent.clone(),
+            children: plan.children.iter().map(|c| c.path.clone()).collect(),
+            reason: plan.reason.clone(),
+        }))
+    }
+
+    fn synced(&self, report: &mut CycleReport) {
+        match self.recall.sync() {
+            Ok(done) => report.sync = Some(done),
+            Err(error) => report.problem("recall", &error),
+        }
+    }
+}
+
+impl std::fmt::Debug for MemoryCycle {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("MemoryCycle")
+            .field("root", &self.vault.root())
+            .finish_non_exhaustive()
+    }
+}
+
+impl CycleReport {
+    fn problem(&mut self, step: &'static str, error: &dyn std::fmt::Display) {
+        let problem = CycleProblem {
+            step,
+            reason: error.to_string(),
+        };
+        tracing::warn!(step, "a step of the memory cycle failed; the others go on");
+        if !self.problems.contains(&problem) {
+            self.problems.push(problem);
+        }
+    }
+}
