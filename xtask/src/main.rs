@@ -39,6 +39,8 @@ fn main() -> ExitCode {
 }
 
 fn run() -> Result<ExitCode> {
+    let filter = tracing_subscriber::EnvFilter::try_from_env("DORMOUSE_LOG").unwrap_or_else(|_| "off".into());
+    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
     match Args::parse().command {
         Command::Ci(args) => ci::run(&args),
         Command::Dogfood(args) => dogfood::run(&args),
