@@ -124,7 +124,7 @@ fn trailing_id(text: &str) -> Option<usize> {
 }
 
 /// Whether each run of backticks has a partner of the same length.
-fn balanced_ticks(text: &str) -> bool {
+pub(crate) fn balanced_ticks(text: &str) -> bool {
     let mut open: Option<usize> = None;
     let mut run = 0;
     for c in text.chars().chain([' ']) {

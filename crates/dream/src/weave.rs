@@ -7,7 +7,9 @@ use dormouse_vault::NotePath;
 use crate::abstractor::{ComposeJob, Target};
 use crate::config::DreamConfig;
 use crate::decide::{Candidate, Flavour};
-use crate::markdown::{fact_text, link, name_text, one_line, plain, provenance, yaml_text};
+use crate::markdown::{
+    balanced_ticks, fact_text, link, name_text, one_line, plain, provenance, yaml_text,
+};
 use crate::material::{Language, Material};
 use crate::stated::restates;
 
@@ -190,6 +192,8 @@ pub(crate) fn extend_note(subject: &Candidate, woven: &Woven, language: Language
         } else {
             format!("{} ", one_line(&amendment.sentence))
         };
+        let raw = text.get(block.span.clone()).unwrap_or("");
+        let sentence = beside(raw, &sentence);
         let at = before_block_id(text, block.span.start, block.span.end);
         insertions.push((at, format!(" {sentence}{}", fields(&amendment.sources))));
     }
@@ -250,6 +254,18 @@ pub(crate) fn extend_note(subject: &Candidate, woven: &Woven, language: Language
     out.push_str(text.get(from..).unwrap_or(""));
     if !out.ends_with('\n') {
         out.push_str(eol);
+    }
+    out
+}
+
+/// A sentence that closes nothing which the block before it has left open.
+fn beside(block: &str, sentence: &str) -> String {
+    let mut out = sentence.to_owned();
+    if !balanced_ticks(block) {
+        out = out.replace('`', "'");
+    }
+    if block.matches('$').count() % 2 == 1 {
+        out = out.replace('$', "＄");
     }
     out
 }
