@@ -130,6 +130,10 @@ impl LoopMachine {
     }
 
     /// What to do now. Asking twice without feeding gives the same step.
+    #[expect(
+        clippy::should_implement_trait,
+        reason = "a machine is no iterator: it is fed between two steps"
+    )]
     pub fn next(&mut self) -> Step {
         loop {
             match &self.state {
