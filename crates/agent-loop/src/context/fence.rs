@@ -64,7 +64,14 @@ fn defused(text: &str) -> String {
     while let Some(at) = rest.find('<') {
         let (before, from) = rest.split_at_checked(at).unwrap_or((rest, ""));
         out.push_str(before);
-        let name = from.trim_start_matches(['<', '/', ' ']);
+        // A few slashes and blanks are what a reader would forgive; looking no further keeps it linear.
+        let lead = from
+            .bytes()
+            .skip(1)
+            .take(4)
+            .take_while(|b| matches!(b, b'/' | b' '))
+            .count();
+        let name = from.get(1 + lead..).unwrap_or_default();
         let closes = name
             .get(..TAG.len())
             .is_some_and(|n| n.eq_ignore_ascii_case(TAG));

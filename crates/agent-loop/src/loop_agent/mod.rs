@@ -9,6 +9,7 @@ mod drive;
 mod execute;
 mod machine;
 mod outcome;
+mod render;
 mod repair;
 mod text_calls;
 

@@ -95,11 +95,7 @@ fn opens(turn: &Turn, ahead: &[BTreeSet<String>], said: &BTreeSet<&String>, leng
     if next.len() < MIN_WORDS || said.len() < MIN_WORDS {
         return false;
     }
-    let common = next.iter().filter(|word| said.contains(*word)).count();
-    // A weak mark needs a clear shift, vocabulary alone a complete one.
-    if weak {
-        common * 20 <= next.len()
-    } else {
-        common == 0
-    }
+    // One word in common is enough to go on; without an opening word twice the evidence is asked for.
+    let shifted = !next.iter().any(|word| said.contains(*word));
+    shifted && (weak || (next.len() >= 2 * MIN_WORDS && said.len() >= 2 * MIN_WORDS))
 }
