@@ -38,20 +38,14 @@ impl RunContext {
     /// A run of the conversation `session`.
     #[must_use]
     pub fn new(session: impl Into<String>) -> Self {
-        Self {
-            session: session.into(),
-            cancel: CancellationToken::new(),
-        }
+        Self { session: session.into(), cancel: CancellationToken::new() }
     }
 
     /// The same run for something that works under it: it ends with its parent, and can be ended
     /// alone.
     #[must_use]
     pub fn child(&self) -> Self {
-        Self {
-            session: self.session.clone(),
-            cancel: self.cancel.child_token(),
-        }
+        Self { session: self.session.clone(), cancel: self.cancel.child_token() }
     }
 }
 

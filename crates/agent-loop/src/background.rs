@@ -55,11 +55,7 @@ impl BackgroundJobs {
     }
 
     /// Submits a job. Must be called within a tokio runtime.
-    pub fn submit(
-        &self,
-        key: impl Into<String>,
-        job: impl Future<Output = ()> + Send + 'static,
-    ) -> Submitted {
+    pub fn submit(&self, key: impl Into<String>, job: impl Future<Output = ()> + Send + 'static) -> Submitted {
         let key = key.into();
         let job: Job = Box::pin(job);
         let mut state = self.inner.lock();
@@ -73,9 +69,7 @@ impl BackgroundJobs {
         state.running.insert(key.clone(), None);
         drop(state);
         let inner = Arc::clone(&self.inner);
-        self.inner
-            .tracker
-            .spawn(async move { inner.work(key, job).await });
+        self.inner.tracker.spawn(async move { inner.work(key, job).await });
         Submitted::Started
     }
 
@@ -90,10 +84,7 @@ impl BackgroundJobs {
     pub async fn drain(&self, limit: Duration) -> Vec<String> {
         self.inner.lock().closed = true;
         self.inner.tracker.close();
-        if tokio::time::timeout(limit, self.inner.tracker.wait())
-            .await
-            .is_ok()
-        {
+        if tokio::time::timeout(limit, self.inner.tracker.wait()).await.is_ok() {
             return Vec::new();
         }
         let lost = self.pending();
@@ -106,9 +97,7 @@ impl BackgroundJobs {
 
 impl std::fmt::Debug for BackgroundJobs {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("BackgroundJobs")
-            .field("pending", &self.pending())
-            .finish()
+        f.debug_struct("BackgroundJobs").field("pending", &self.pending()).finish()
     }
 }
 

@@ -8,10 +8,7 @@ use dormouse_vault::Clock;
 pub struct SystemClock;
 
 impl Clock for SystemClock {
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "this is the door to the clock that the lint guards"
-    )]
+    #[expect(clippy::disallowed_methods, reason = "this is the door to the clock that the lint guards")]
     fn now(&self) -> DateTime<FixedOffset> {
         Local::now().fixed_offset()
     }

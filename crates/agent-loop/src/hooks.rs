@@ -106,11 +106,7 @@ pub trait Gate: Send + Sync {
     ///
     /// # Errors
     /// Any error denies the call.
-    async fn before_tool(
-        &self,
-        call: &PlannedCall,
-        cx: &RunContext,
-    ) -> Result<Verdict, AgentError> {
+    async fn before_tool(&self, call: &PlannedCall, cx: &RunContext) -> Result<Verdict, AgentError> {
         let _ = (call, cx);
         Ok(Verdict::Allow)
     }
@@ -127,12 +123,7 @@ pub trait Contributor: Send + Sync {
     }
 
     /// Before each request.
-    async fn before_iteration(
-        &self,
-        iteration: usize,
-        messages: &[Message],
-        cx: &RunContext,
-    ) -> Option<String> {
+    async fn before_iteration(&self, iteration: usize, messages: &[Message], cx: &RunContext) -> Option<String> {
         let _ = (iteration, messages, cx);
         None
     }
@@ -143,12 +134,7 @@ pub trait Contributor: Send + Sync {
 #[async_trait]
 pub trait ResultFilter: Send + Sync {
     /// After a tool, before its result enters the history.
-    async fn after_tool(
-        &self,
-        call: &PlannedCall,
-        output: ToolOutput,
-        cx: &RunContext,
-    ) -> ToolOutput;
+    async fn after_tool(&self, call: &PlannedCall, output: ToolOutput, cx: &RunContext) -> ToolOutput;
 }
 
 /// Work after a run that produced an answer: in the background, coalesced by session and name.

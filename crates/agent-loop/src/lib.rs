@@ -64,21 +64,18 @@ pub use agent::{Agent, AgentInfo, Outcome, Record, RunContext};
 pub use background::{BackgroundJobs, DRAIN_LIMIT, Submitted};
 pub use clock::SystemClock;
 pub use context::{
-    DATA_NOTICE, TrimError, cap_bytes, cap_middle, fenced, keep_last, message_tokens, trim_to,
-    without_fenced,
+    DATA_NOTICE, TrimError, cap_bytes, cap_middle, fenced, keep_last, message_tokens, trim_to, without_fenced,
 };
 pub use error::AgentError;
-pub use hooks::{
-    AfterLoop, AgentHook, Contributor, Gate, Hooks, LoopEvent, Observer, ResultFilter, Verdict,
-};
+pub use hooks::{AfterLoop, AgentHook, Contributor, Gate, Hooks, LoopEvent, Observer, ResultFilter, Verdict};
 pub use lifecycle::invoke;
 pub use loop_agent::{
-    LoopAgent, LoopConfig, LoopMachine, LoopOutcome, OnError, PlannedCall, Step, StopReason,
-    TextCalls, TextCallsRead, read_text_calls, repair,
+    LoopAgent, LoopConfig, LoopMachine, LoopOutcome, OnError, PlannedCall, Step, StopReason, TextCalls, TextCallsRead,
+    read_text_calls, repair,
 };
 pub use memory::{
-    AutoMemoryConfig, Conversation, CycleConfig, CycleProblem, CycleReport, MemoryCycle,
-    PlannedEvent, RecallBefore, RecallNeighbours, RememberAfter, plan_events, run_when_idle,
+    AutoMemoryConfig, Conversation, CycleConfig, CycleProblem, CycleReport, MemoryCycle, PlannedEvent, RecallBefore,
+    RecallNeighbours, RememberAfter, plan_events, run_when_idle,
 };
 pub use session::{Replay, TranscriptModel, replay};
 pub use tools::{Access, MemoryTools, Tool, ToolOutput, ToolSet, dependencies, memory_tools};

@@ -12,11 +12,7 @@ use crate::error::AgentError;
 ///
 /// # Errors
 /// [`AgentError::Input`], [`AgentError::Output`], [`AgentError::Cancelled`], or the agent's own.
-pub async fn invoke(
-    agent: &dyn Agent,
-    input: Record,
-    cx: &RunContext,
-) -> Result<Record, AgentError> {
+pub async fn invoke(agent: &dyn Agent, input: Record, cx: &RunContext) -> Result<Record, AgentError> {
     let result = checked(agent, input, cx).await;
     let hooks = agent.hooks();
     let result = match result {
@@ -39,35 +35,23 @@ pub async fn invoke(
     result
 }
 
-async fn checked(
-    agent: &dyn Agent,
-    mut input: Record,
-    cx: &RunContext,
-) -> Result<Record, AgentError> {
+async fn checked(agent: &dyn Agent, mut input: Record, cx: &RunContext) -> Result<Record, AgentError> {
     for hook in agent.hooks() {
         input = hook.on_start(input, cx).await?;
     }
     let info = agent.info();
     let name = || info.name.clone();
     if let Some(schema) = &info.input_schema {
-        check_value(schema, &Value::Object(input.clone())).map_err(|mismatch| {
-            AgentError::Input {
-                agent: name(),
-                mismatch,
-            }
-        })?;
+        check_value(schema, &Value::Object(input.clone()))
+            .map_err(|mismatch| AgentError::Input { agent: name(), mismatch })?;
     }
     if cx.cancel.is_cancelled() {
         return Err(AgentError::Cancelled);
     }
     let Outcome::Record(output) = agent.process(input, cx).await?;
     if let Some(schema) = &info.output_schema {
-        check_value(schema, &Value::Object(output.clone())).map_err(|mismatch| {
-            AgentError::Output {
-                agent: name(),
-                mismatch,
-            }
-        })?;
+        check_value(schema, &Value::Object(output.clone()))
+            .map_err(|mismatch| AgentError::Output { agent: name(), mismatch })?;
     }
     Ok(output)
 }

@@ -17,25 +17,12 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         }),
     };
     let model = ScriptedModel::from_rule(|request| {
-        let about = request
-            .messages
-            .last()
-            .map(|m| m.content.len())
-            .unwrap_or_default();
-        Ok(Reply::text(format!(
-            "```json\n{{\"keep\": {}, \"why\": \"{about} bytes\"}}\n```",
-            about > 20
-        )))
+        let about = request.messages.last().map(|m| m.content.len()).unwrap_or_default();
+        Ok(Reply::text(format!("```json\n{{\"keep\": {}, \"why\": \"{about} bytes\"}}\n```", about > 20)))
     });
-    for text in [
-        "hello",
-        "We chose BM25 over vectors because it was six points better.",
-    ] {
-        let request = Request {
-            messages: vec![Message::user(text)],
-            schema: Some(schema.clone()),
-            ..Request::default()
-        };
+    for text in ["hello", "We chose BM25 over vectors because it was six points better."] {
+        let request =
+            Request { messages: vec![Message::user(text)], schema: Some(schema.clone()), ..Request::default() };
         let verdict = schema.check(&model.complete(request).await?.text)?;
         println!("{text}\n  -> {verdict}");
     }

@@ -15,9 +15,7 @@ pub enum ModelError {
     #[error("the model did not answer within {} s", .0.as_secs())]
     Timeout(Duration),
     /// HTTP 401 or 403.
-    #[error(
-        "the model server refused the key (HTTP {status}); check the key's environment variable"
-    )]
+    #[error("the model server refused the key (HTTP {status}); check the key's environment variable")]
     Unauthorized {
         /// HTTP status.
         status: u16,

@@ -13,8 +13,8 @@ use async_trait::async_trait;
 use futures::stream::{self, StreamExt};
 use genai::adapter::AdapterKind;
 use genai::chat::{
-    ChatMessage, ChatOptions, ChatRequest, ChatRole, ChatStreamEvent, ContentPart, JsonSpec,
-    MessageContent, StopReason, Tool, ToolResponse,
+    ChatMessage, ChatOptions, ChatRequest, ChatRole, ChatStreamEvent, ContentPart, JsonSpec, MessageContent,
+    StopReason, Tool, ToolResponse,
 };
 use genai::resolver::{AuthData, Endpoint, Error as ResolverError, ProviderConfig};
 use genai::webc::{Error as WebError, StreamTimeout};
@@ -64,11 +64,7 @@ impl GenaiModel {
             .build()
             .map_err(|_| ModelError::NotConfigured)?;
         let target = ModelIden::new(kind, settings.model.clone());
-        Ok(Self {
-            settings,
-            client,
-            target,
-        })
+        Ok(Self { settings, client, target })
     }
 
     /// The settings that it was made from.
@@ -89,10 +85,8 @@ impl GenaiModel {
         options.temperature = request.temperature;
         options.max_tokens = request.max_output_tokens;
         options.seed = request.seed;
-        options.response_format = request
-            .schema
-            .as_ref()
-            .map(|s| JsonSpec::new(s.name.clone(), s.schema.clone()).into());
+        options.response_format =
+            request.schema.as_ref().map(|s| JsonSpec::new(s.name.clone(), s.schema.clone()).into());
         options.tool_choice = (!request.tools.is_empty()).then(|| match &request.tool_choice {
             ToolChoice::Auto => genai::chat::ToolChoice::Auto,
             ToolChoice::None => genai::chat::ToolChoice::None,
@@ -105,9 +99,7 @@ impl GenaiModel {
 
 impl fmt::Debug for GenaiModel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("GenaiModel")
-            .field("settings", &self.settings)
-            .finish_non_exhaustive()
+        f.debug_struct("GenaiModel").field("settings", &self.settings).finish_non_exhaustive()
     }
 }
 
@@ -128,26 +120,16 @@ impl LanguageModel for GenaiModel {
     async fn complete(&self, request: Request) -> Result<Reply, ModelError> {
         let limit = request.timeout.unwrap_or(DEFAULT_TIMEOUT);
         let options = self.options(&request, limit);
-        let call =
-            self.client
-                .exec_chat(self.target.clone(), chat_request(request), Some(&options));
+        let call = self.client.exec_chat(self.target.clone(), chat_request(request), Some(&options));
         let response = match tokio::time::timeout(limit, call).await {
             Err(_) => return Err(ModelError::Timeout(limit)),
             Ok(Err(error)) => return rescued(&error).ok_or_else(|| mapped(error, limit)),
             Ok(Ok(response)) => response,
         };
-        let finish = finish(
-            response.stop_reason.as_ref(),
-            !response.tool_calls().is_empty(),
-        );
+        let finish = finish(response.stop_reason.as_ref(), !response.tool_calls().is_empty());
         let usage = usage(&response.usage);
         let tool_calls = tool_calls(response.tool_calls());
-        Ok(Reply {
-            text: response.into_texts().concat(),
-            tool_calls,
-            finish,
-            usage,
-        })
+        Ok(Reply { text: response.into_texts().concat(), tool_calls, finish, usage })
     }
 
     async fn stream(&self, request: Request) -> Result<DeltaStream, ModelError> {
@@ -169,13 +151,7 @@ impl LanguageModel for GenaiModel {
                             text: end.captured_texts().unwrap_or_default().concat(),
                             finish: finish(end.captured_stop_reason.as_ref(), !calls.is_empty()),
                             tool_calls: calls,
-                            usage: end.captured_usage.as_ref().map_or(
-                                Usage {
-                                    calls: 1,
-                                    ..Usage::default()
-                                },
-                                usage,
-                            ),
+                            usage: end.captured_usage.as_ref().map_or(Usage { calls: 1, ..Usage::default() }, usage),
                         };
                         return Some((Ok(Delta::Done(reply)), None));
                     }
@@ -208,17 +184,9 @@ fn adapter_kind(adapter: Adapter) -> AdapterKind {
 
 fn chat_request(request: Request) -> ChatRequest {
     // Some dialects name the tool in its result, so the names of the calls are kept by id.
-    let names: HashMap<String, String> = request
-        .messages
-        .iter()
-        .flat_map(|m| &m.tool_calls)
-        .map(|call| (call.id.clone(), call.name.clone()))
-        .collect();
-    let messages = request
-        .messages
-        .into_iter()
-        .map(|m| chat_message(m, &names))
-        .collect();
+    let names: HashMap<String, String> =
+        request.messages.iter().flat_map(|m| &m.tool_calls).map(|call| (call.id.clone(), call.name.clone())).collect();
+    let messages = request.messages.into_iter().map(|m| chat_message(m, &names)).collect();
     let mut chat = ChatRequest::new(messages);
     if !request.tools.is_empty() {
         chat = chat.with_tools(request.tools.into_iter().map(|spec| {
@@ -226,9 +194,7 @@ fn chat_request(request: Request) -> ChatRequest {
                 "" => format!("The tool {}.", spec.name),
                 _ => spec.description,
             };
-            Tool::new(spec.name)
-                .with_description(description)
-                .with_schema(spec.parameters)
+            Tool::new(spec.name).with_description(description).with_schema(spec.parameters)
         }));
     }
     chat
@@ -288,11 +254,7 @@ fn finish(reason: Option<&StopReason>, has_calls: bool) -> FinishReason {
 
 fn usage(usage: &genai::chat::Usage) -> Usage {
     let count = |tokens: Option<i32>| tokens.and_then(|t| u64::try_from(t).ok()).unwrap_or(0);
-    Usage {
-        input_tokens: count(usage.prompt_tokens),
-        output_tokens: count(usage.completion_tokens),
-        calls: 1,
-    }
+    Usage { input_tokens: count(usage.prompt_tokens), output_tokens: count(usage.completion_tokens), calls: 1 }
 }
 
 /// `genai` refuses a whole reply when the arguments of one tool call are no JSON. The reply is then
@@ -308,46 +270,23 @@ fn rescued(error: &Error) -> Option<Reply> {
         .iter()
         .map(|call| {
             let arguments = match call.pointer("/function/arguments") {
-                Some(Value::String(text)) => {
-                    serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.clone()))
-                }
+                Some(Value::String(text)) => serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.clone())),
                 Some(value) => value.clone(),
                 None => Value::Null,
             };
             ToolCall {
-                id: call
-                    .get("id")
-                    .and_then(Value::as_str)
-                    .unwrap_or_default()
-                    .to_owned(),
-                name: call
-                    .pointer("/function/name")
-                    .and_then(Value::as_str)
-                    .unwrap_or_default()
-                    .to_owned(),
+                id: call.get("id").and_then(Value::as_str).unwrap_or_default().to_owned(),
+                name: call.pointer("/function/name").and_then(Value::as_str).unwrap_or_default().to_owned(),
                 arguments,
             }
         })
         .collect();
-    let count = |path: &str| {
-        response_body
-            .pointer(path)
-            .and_then(Value::as_u64)
-            .unwrap_or(0)
-    };
+    let count = |path: &str| response_body.pointer(path).and_then(Value::as_u64).unwrap_or(0);
     let length = choice.get("finish_reason").and_then(Value::as_str) == Some("length");
     Some(Reply {
-        text: choice
-            .pointer("/message/content")
-            .and_then(Value::as_str)
-            .unwrap_or_default()
-            .to_owned(),
+        text: choice.pointer("/message/content").and_then(Value::as_str).unwrap_or_default().to_owned(),
         tool_calls,
-        finish: if length {
-            FinishReason::Length
-        } else {
-            FinishReason::ToolCalls
-        },
+        finish: if length { FinishReason::Length } else { FinishReason::ToolCalls },
         usage: Usage {
             input_tokens: count("/usage/prompt_tokens"),
             output_tokens: count("/usage/completion_tokens"),
@@ -361,44 +300,29 @@ fn rescued(error: &Error) -> Option<Reply> {
 fn mapped(error: Error, limit: Duration) -> ModelError {
     if let Some(status) = error.status() {
         let body = match &error {
-            Error::WebModelCall {
-                webc_error: WebError::ResponseFailedStatus { body, .. },
-                ..
-            }
-            | Error::WebAdapterCall {
-                webc_error: WebError::ResponseFailedStatus { body, .. },
-                ..
-            }
+            Error::WebModelCall { webc_error: WebError::ResponseFailedStatus { body, .. }, .. }
+            | Error::WebAdapterCall { webc_error: WebError::ResponseFailedStatus { body, .. }, .. }
             | Error::HttpError { body, .. } => body.as_str(),
             _ => "",
         };
         return match status.as_u16() {
             status @ (401 | 403) => ModelError::Unauthorized { status },
-            429 => ModelError::RateLimited {
-                retry_after: retry_after(&error),
-            },
+            429 => ModelError::RateLimited { retry_after: retry_after(&error) },
             413 => ModelError::ContextOverflow,
             400 | 422 | 500 if tells_of_overflow(body) => ModelError::ContextOverflow,
             status => ModelError::Status { status },
         };
     }
     match error {
-        Error::Resolver {
-            resolver_error: ResolverError::ApiKeyEnvNotFound { env_name },
-            ..
-        } => ModelError::NoKey { variable: env_name },
+        Error::Resolver { resolver_error: ResolverError::ApiKeyEnvNotFound { env_name }, .. } => {
+            ModelError::NoKey { variable: env_name }
+        }
         Error::RequiresApiKey { .. }
         | Error::NoAuthData { .. }
         | Error::NoAuthResolver { .. }
         | Error::Resolver { .. } => ModelError::NotConfigured,
-        Error::WebModelCall {
-            webc_error: WebError::Reqwest(error),
-            ..
-        }
-        | Error::WebAdapterCall {
-            webc_error: WebError::Reqwest(error),
-            ..
-        } => {
+        Error::WebModelCall { webc_error: WebError::Reqwest(error), .. }
+        | Error::WebAdapterCall { webc_error: WebError::Reqwest(error), .. } => {
             if error.is_timeout() {
                 ModelError::Timeout(limit)
             } else if error.is_decode() {
@@ -420,9 +344,7 @@ fn mapped(error: Error, limit: Duration) -> ModelError {
 fn retry_after(error: &Error) -> Option<Duration> {
     let headers = error.headers()?;
     let number = |name: &str| headers.get(name)?.to_str().ok()?.trim().parse::<f64>().ok();
-    let seconds = number("retry-after-ms")
-        .map(|ms| ms / 1000.0)
-        .or_else(|| number("retry-after"))?;
+    let seconds = number("retry-after-ms").map(|ms| ms / 1000.0).or_else(|| number("retry-after"))?;
     Duration::try_from_secs_f64(seconds).ok()
 }
 

@@ -14,14 +14,8 @@ pub fn json_in(text: &str) -> Vec<Value> {
         return vec![value];
     }
     let fences = fences(text);
-    let (tagged, other): (Vec<_>, Vec<_>) = fences
-        .iter()
-        .partition(|(tag, _)| tag.eq_ignore_ascii_case("json"));
-    let mut found: Vec<Value> = tagged
-        .into_iter()
-        .chain(other)
-        .filter_map(|(_, body)| parse(body))
-        .collect();
+    let (tagged, other): (Vec<_>, Vec<_>) = fences.iter().partition(|(tag, _)| tag.eq_ignore_ascii_case("json"));
+    let mut found: Vec<Value> = tagged.into_iter().chain(other).filter_map(|(_, body)| parse(body)).collect();
     found.retain(|v| v.is_object() || v.is_array());
     if found.is_empty() {
         found = in_prose(text);
@@ -35,10 +29,7 @@ fn without_thoughts(text: &str) -> String {
     let mut rest = text;
     while let Some(at) = rest.find("<think>") {
         out.push_str(rest.get(..at).unwrap_or_default());
-        rest = match rest
-            .get(at..)
-            .and_then(|r| r.find("</think>").map(|end| (r, end)))
-        {
+        rest = match rest.get(at..).and_then(|r| r.find("</think>").map(|end| (r, end))) {
             Some((block, end)) => block.get(end + "</think>".len()..).unwrap_or_default(),
             None => "",
         };
@@ -53,10 +44,9 @@ fn parse(text: &str) -> Option<Value> {
     if text.is_empty() {
         return None;
     }
-    serde_json::from_str(text).ok().or_else(|| {
-        text.starts_with(['{', '['])
-            .then(|| serde_json::from_str(&without_trailing_commas(text)).ok())?
-    })
+    serde_json::from_str(text)
+        .ok()
+        .or_else(|| text.starts_with(['{', '[']).then(|| serde_json::from_str(&without_trailing_commas(text)).ok())?)
 }
 
 fn without_trailing_commas(text: &str) -> String {
@@ -140,22 +130,10 @@ mod tests {
     fn whole_text_fences_and_prose_are_read() {
         assert_eq!(json_in("{\"a\":1}"), [json!({"a": 1})]);
         assert_eq!(json_in("3"), [json!(3)]);
-        assert_eq!(
-            json_in("Sure:\n```json\n{\"a\": [1, 2,],}\n```\nDone."),
-            [json!({"a": [1, 2]})]
-        );
-        assert_eq!(
-            json_in("{\"a\":1} and {\"b\":2}"),
-            [json!({"a": 1}), json!({"b": 2})]
-        );
-        assert_eq!(
-            json_in("<think>{\"no\":1}</think>好的：{\"是\": true}。"),
-            [json!({"是": true})]
-        );
-        assert_eq!(
-            json_in("no json here, not even { this }"),
-            [] as [serde_json::Value; 0]
-        );
+        assert_eq!(json_in("Sure:\n```json\n{\"a\": [1, 2,],}\n```\nDone."), [json!({"a": [1, 2]})]);
+        assert_eq!(json_in("{\"a\":1} and {\"b\":2}"), [json!({"a": 1}), json!({"b": 2})]);
+        assert_eq!(json_in("<think>{\"no\":1}</think>好的：{\"是\": true}。"), [json!({"是": true})]);
+        assert_eq!(json_in("no json here, not even { this }"), [] as [serde_json::Value; 0]);
     }
 
     #[test]
@@ -166,10 +144,7 @@ mod tests {
 
     #[test]
     fn commas_inside_strings_stay() {
-        assert_eq!(
-            json_in("{\"a\": \",}\", \"b\": \"x\\\",]\",}"),
-            [json!({"a": ",}", "b": "x\",]"})]
-        );
+        assert_eq!(json_in("{\"a\": \",}\", \"b\": \"x\\\",]\",}"), [json!({"a": ",}", "b": "x\",]"})]);
     }
 
     #[test]

@@ -63,16 +63,10 @@ impl RecordedModel {
     ///
     /// # Errors
     /// As [`RecordedModel::replay`], but for a file that does not exist.
-    pub fn record(
-        path: impl AsRef<Path>,
-        inner: Arc<dyn LanguageModel>,
-    ) -> Result<Self, ModelError> {
+    pub fn record(path: impl AsRef<Path>, inner: Arc<dyn LanguageModel>) -> Result<Self, ModelError> {
         let recording = match read(path.as_ref()) {
             Ok(recording) => recording,
-            Err(ModelError::Recording {
-                kind: io::ErrorKind::NotFound,
-                ..
-            }) => Recording {
+            Err(ModelError::Recording { kind: io::ErrorKind::NotFound, .. }) => Recording {
                 version: VERSION,
                 model: inner.name().to_owned(),
                 context_tokens: inner.context_tokens(),
@@ -108,18 +102,13 @@ impl RecordedModel {
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Recording> {
-        self.recording
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        self.recording.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl fmt::Debug for RecordedModel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RecordedModel")
-            .field("path", &self.path)
-            .field("name", &self.name)
-            .finish_non_exhaustive()
+        f.debug_struct("RecordedModel").field("path", &self.path).field("name", &self.name).finish_non_exhaustive()
     }
 }
 
@@ -145,20 +134,10 @@ impl LanguageModel for RecordedModel {
         let Some(inner) = &self.inner else {
             return Err(ModelError::NoScript);
         };
-        let asked = request
-            .messages
-            .last()
-            .map(|m| m.content.chars().take(80).collect())
-            .unwrap_or_default();
+        let asked = request.messages.last().map(|m| m.content.chars().take(80).collect()).unwrap_or_default();
         let reply = inner.complete(request).await?;
         let mut recording = self.lock();
-        recording.replies.insert(
-            key,
-            Recorded {
-                asked,
-                reply: reply.clone(),
-            },
-        );
+        recording.replies.insert(key, Recorded { asked, reply: reply.clone() });
         write(&self.path, &recording)?;
         Ok(reply)
     }
@@ -178,9 +157,7 @@ fn hash(value: &Value, hasher: &mut blake3::Hasher) {
             hasher.update(b"{");
             let sorted: BTreeMap<_, _> = map.iter().collect();
             for (key, value) in sorted {
-                hasher
-                    .update(&(key.len() as u64).to_le_bytes())
-                    .update(key.as_bytes());
+                hasher.update(&(key.len() as u64).to_le_bytes()).update(key.as_bytes());
                 hash(value, hasher);
             }
             hasher.update(b"}");
@@ -192,9 +169,7 @@ fn hash(value: &Value, hasher: &mut blake3::Hasher) {
         }
         scalar => {
             let text = scalar.to_string();
-            hasher
-                .update(&(text.len() as u64).to_le_bytes())
-                .update(text.as_bytes());
+            hasher.update(&(text.len() as u64).to_le_bytes()).update(text.as_bytes());
         }
     }
 }
@@ -202,29 +177,17 @@ fn hash(value: &Value, hasher: &mut blake3::Hasher) {
 fn read(path: &Path) -> Result<Recording, ModelError> {
     let text = std::fs::read_to_string(path).map_err(|e| io_error(path, &e))?;
     let recording: Recording = serde_json::from_str(&text).map_err(|_| ModelError::Malformed)?;
-    if recording.version == VERSION {
-        Ok(recording)
-    } else {
-        Err(ModelError::Malformed)
-    }
+    if recording.version == VERSION { Ok(recording) } else { Err(ModelError::Malformed) }
 }
 
-#[expect(
-    clippy::disallowed_methods,
-    reason = "a recording is no file of a vault"
-)]
+#[expect(clippy::disallowed_methods, reason = "a recording is no file of a vault")]
 fn write(path: &Path, recording: &Recording) -> Result<(), ModelError> {
     let mut text = serde_json::to_string_pretty(recording).map_err(|_| ModelError::Malformed)?;
     text.push('\n');
     let temporary = path.with_extension("tmp");
-    std::fs::write(&temporary, text)
-        .and_then(|()| std::fs::rename(&temporary, path))
-        .map_err(|e| io_error(path, &e))
+    std::fs::write(&temporary, text).and_then(|()| std::fs::rename(&temporary, path)).map_err(|e| io_error(path, &e))
 }
 
 fn io_error(path: &Path, error: &io::Error) -> ModelError {
-    ModelError::Recording {
-        path: path.to_owned(),
-        kind: error.kind(),
-    }
+    ModelError::Recording { path: path.to_owned(), kind: error.kind() }
 }

@@ -52,11 +52,6 @@ impl Reply {
     /// A complete reply of text alone.
     #[must_use]
     pub fn text(text: impl Into<String>) -> Self {
-        Self {
-            text: text.into(),
-            tool_calls: Vec::new(),
-            finish: FinishReason::Stop,
-            usage: Usage::default(),
-        }
+        Self { text: text.into(), tool_calls: Vec::new(), finish: FinishReason::Stop, usage: Usage::default() }
     }
 }

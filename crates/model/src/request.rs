@@ -44,13 +44,7 @@ impl Message {
     /// A message of `role` with text alone.
     #[must_use]
     pub fn new(role: Role, content: impl Into<String>) -> Self {
-        Self {
-            role,
-            content: content.into(),
-            tool_calls: Vec::new(),
-            tool_call_id: None,
-            is_error: false,
-        }
+        Self { role, content: content.into(), tool_calls: Vec::new(), tool_call_id: None, is_error: false }
     }
 
     /// Instructions.
@@ -74,10 +68,7 @@ impl Message {
     /// The result of the call `id`.
     #[must_use]
     pub fn tool(id: impl Into<String>, content: impl Into<String>) -> Self {
-        Self {
-            tool_call_id: Some(id.into()),
-            ..Self::new(Role::Tool, content)
-        }
+        Self { tool_call_id: Some(id.into()), ..Self::new(Role::Tool, content) }
     }
 }
 

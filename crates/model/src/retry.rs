@@ -42,11 +42,7 @@ pub struct RetryPolicy {
 
 impl Default for RetryPolicy {
     fn default() -> Self {
-        Self {
-            tries: 3,
-            first_pause: Duration::from_secs(1),
-            max_pause: Duration::from_secs(30),
-        }
+        Self { tries: 3, first_pause: Duration::from_secs(1), max_pause: Duration::from_secs(30) }
     }
 }
 
@@ -58,13 +54,9 @@ impl RetryPolicy {
             return None;
         }
         match error {
-            ModelError::RateLimited {
-                retry_after: Some(asked),
-            } => (*asked <= self.max_pause).then_some(*asked),
+            ModelError::RateLimited { retry_after: Some(asked) } => (*asked <= self.max_pause).then_some(*asked),
             _ => {
-                let doubled = self
-                    .first_pause
-                    .saturating_mul(2_u32.saturating_pow(failed.saturating_sub(1)));
+                let doubled = self.first_pause.saturating_mul(2_u32.saturating_pow(failed.saturating_sub(1)));
                 Some(doubled.min(self.max_pause))
             }
         }
@@ -84,11 +76,7 @@ impl<M: LanguageModel, P: Pause> Retrying<M, P> {
     /// Wraps `inner`.
     #[must_use]
     pub fn new(inner: M, policy: RetryPolicy, pause: P) -> Self {
-        Self {
-            inner,
-            pause,
-            policy,
-        }
+        Self { inner, pause, policy }
     }
 
     /// The model inside.

@@ -69,11 +69,7 @@ pub fn check_value(schema: &Value, value: &Value) -> Result<(), SchemaMismatch> 
             reason: error.masked().to_string().chars().take(200).collect(),
         })
         .collect();
-    if faults.is_empty() {
-        Ok(())
-    } else {
-        Err(SchemaMismatch::Faults { faults })
-    }
+    if faults.is_empty() { Ok(()) } else { Err(SchemaMismatch::Faults { faults }) }
 }
 
 #[cfg(test)]
@@ -94,38 +90,23 @@ mod tests {
 
     #[test]
     fn a_reply_that_fits_is_returned_even_behind_prose() {
-        let value = schema()
-            .check("Here:\n```json\n{\"name\": \"n\", \"bucket\": \"wiki\"}\n```")
-            .unwrap();
+        let value = schema().check("Here:\n```json\n{\"name\": \"n\", \"bucket\": \"wiki\"}\n```").unwrap();
         assert_eq!(value["bucket"], "wiki");
-        let second = schema()
-            .check("{\"name\": 1} no, {\"name\": \"n\", \"bucket\": \"personal\"}")
-            .unwrap();
+        let second = schema().check("{\"name\": 1} no, {\"name\": \"n\", \"bucket\": \"personal\"}").unwrap();
         assert_eq!(second["bucket"], "personal");
     }
 
     #[test]
     fn faults_name_the_place_and_not_the_value() {
-        let error = schema()
-            .check("{\"name\": 5, \"bucket\": \"secret-value\"}")
-            .unwrap_err();
+        let error = schema().check("{\"name\": 5, \"bucket\": \"secret-value\"}").unwrap_err();
         expect_test::expect![[r#"the reply does not fit the schema: /name value is not of type "string"; /bucket value is not one of "wiki" or "personal""#]].assert_eq(&error.to_string());
-        assert_eq!(
-            schema().check("I'd rather not."),
-            Err(SchemaMismatch::NoJson)
-        );
+        assert_eq!(schema().check("I'd rather not."), Err(SchemaMismatch::NoJson));
     }
 
     #[test]
     fn an_outside_reference_is_refused_and_never_fetched() {
         let outside = json!({"$ref": "http://127.0.0.1:9/schema.json"});
-        assert_eq!(
-            check_value(&outside, &json!({})),
-            Err(SchemaMismatch::BadSchema)
-        );
-        assert_eq!(
-            check_value(&json!({"type": "no-such-type"}), &json!({})),
-            Err(SchemaMismatch::BadSchema)
-        );
+        assert_eq!(check_value(&outside, &json!({})), Err(SchemaMismatch::BadSchema));
+        assert_eq!(check_value(&json!({"type": "no-such-type"}), &json!({})), Err(SchemaMismatch::BadSchema));
     }
 }

@@ -43,23 +43,15 @@ impl ScriptedModel {
             name: "scripted".into(),
             context_tokens: 8_192,
             native_tools: true,
-            state: Mutex::new(State {
-                script: results.into(),
-                requests: Vec::new(),
-            }),
+            state: Mutex::new(State { script: results.into(), requests: Vec::new() }),
             rule: None,
         }
     }
 
     /// Answers every request by `rule`.
     #[must_use]
-    pub fn from_rule(
-        rule: impl Fn(&Request) -> Result<Reply, ModelError> + Send + Sync + 'static,
-    ) -> Self {
-        Self {
-            rule: Some(Box::new(rule)),
-            ..Self::new(Vec::new())
-        }
+    pub fn from_rule(rule: impl Fn(&Request) -> Result<Reply, ModelError> + Send + Sync + 'static) -> Self {
+        Self { rule: Some(Box::new(rule)), ..Self::new(Vec::new()) }
     }
 
     /// The name that it goes by; `scripted` by default.

@@ -6,9 +6,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 /// The dialect that a server speaks. Taken from settings, never guessed from a model's name.
-#[derive(
-    Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema,
-)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Adapter {
@@ -53,10 +51,7 @@ impl Adapter {
     /// The word that names it in settings.
     #[must_use]
     pub fn as_str(self) -> &'static str {
-        Self::ALL
-            .iter()
-            .find(|(a, _)| *a == self)
-            .map_or("openai", |(_, word)| word)
+        Self::ALL.iter().find(|(a, _)| *a == self).map_or("openai", |(_, word)| word)
     }
 }
 
@@ -109,13 +104,7 @@ impl ModelSettings {
     /// The base URL with the slash at its end that keeps its last segment; `None` when not set.
     #[must_use]
     pub fn base_url_with_slash(&self) -> Option<String> {
-        self.base_url.as_ref().map(|url| {
-            if url.ends_with('/') {
-                url.clone()
-            } else {
-                format!("{url}/")
-            }
-        })
+        self.base_url.as_ref().map(|url| if url.ends_with('/') { url.clone() } else { format!("{url}/") })
     }
 }
 
@@ -124,9 +113,7 @@ impl ModelSettings {
 #[non_exhaustive]
 pub enum SpecError {
     /// No `adapter:` in front.
-    #[error(
-        "write `adapter:NAME` or `adapter:NAME@URL`, such as `openai:qwen@http://127.0.0.1:18081/v1/`"
-    )]
+    #[error("write `adapter:NAME` or `adapter:NAME@URL`, such as `openai:qwen@http://127.0.0.1:18081/v1/`")]
     NoAdapter,
     /// A word that is no adapter.
     #[error(
@@ -162,19 +149,14 @@ impl FromStr for ModelSettings {
         if url.is_some_and(|u| u.chars().any(char::is_whitespace) || u.ends_with("://")) {
             return Err(SpecError::BadUrl);
         }
-        Ok(Self {
-            base_url: url.map(str::to_owned),
-            ..Self::new(adapter, model)
-        })
+        Ok(Self { base_url: url.map(str::to_owned), ..Self::new(adapter, model) })
     }
 }
 
 impl fmt::Display for ModelSettings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}", self.adapter.as_str(), self.model)?;
-        self.base_url
-            .as_ref()
-            .map_or(Ok(()), |url| write!(f, "@{url}"))
+        self.base_url.as_ref().map_or(Ok(()), |url| write!(f, "@{url}"))
     }
 }
 
@@ -193,10 +175,7 @@ mod tests {
             assert_eq!(spec.parse::<ModelSettings>().unwrap().to_string(), spec);
         }
         let local: ModelSettings = "OpenAI:qwen@http://127.0.0.1:1/v1".parse().unwrap();
-        assert_eq!(
-            local.base_url_with_slash().as_deref(),
-            Some("http://127.0.0.1:1/v1/")
-        );
+        assert_eq!(local.base_url_with_slash().as_deref(), Some("http://127.0.0.1:1/v1/"));
         assert_eq!(local.adapter, Adapter::Openai);
     }
 
@@ -212,11 +191,8 @@ mod tests {
 
     #[test]
     fn settings_read_with_defaults_and_refuse_what_they_do_not_know() {
-        let settings: ModelSettings =
-            serde_json::from_str(r#"{"model": "m", "adapter": "ollama"}"#).unwrap();
+        let settings: ModelSettings = serde_json::from_str(r#"{"model": "m", "adapter": "ollama"}"#).unwrap();
         assert_eq!(settings, ModelSettings::new(Adapter::Ollama, "m"));
-        assert!(
-            serde_json::from_str::<ModelSettings>(r#"{"model": "m", "api_key": "x"}"#).is_err()
-        );
+        assert!(serde_json::from_str::<ModelSettings>(r#"{"model": "m", "api_key": "x"}"#).is_err());
     }
 }

@@ -20,10 +20,7 @@ pub fn cap_middle(text: &str, max: usize) -> String {
     }
     let head = prefix(text, max / 10 * 7 + max % 10 * 7 / 10);
     let tail = suffix(text, max - head.len());
-    format!(
-        "{head}\n[… {} bytes cut]\n{tail}",
-        text.len() - head.len() - tail.len()
-    )
+    format!("{head}\n[… {} bytes cut]\n{tail}", text.len() - head.len() - tail.len())
 }
 
 fn prefix(text: &str, max: usize) -> &str {

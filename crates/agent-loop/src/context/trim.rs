@@ -33,11 +33,7 @@ pub fn message_tokens(message: &Message) -> usize {
     let calls: usize = message
         .tool_calls
         .iter()
-        .map(|call| {
-            MESSAGE_OVERHEAD
-                + estimate_tokens(&call.name)
-                + estimate_tokens(&call.arguments.to_string())
-        })
+        .map(|call| MESSAGE_OVERHEAD + estimate_tokens(&call.name) + estimate_tokens(&call.arguments.to_string()))
         .sum();
     MESSAGE_OVERHEAD + estimate_tokens(&message.content) + calls
 }
@@ -55,13 +51,8 @@ pub fn trim_to(messages: &[Message], budget: usize) -> Result<Vec<Message>, Trim
     }
     let kept = select(messages, |sizes, pinned| {
         let target = budget - budget / 4;
-        let mut spent: usize = sizes
-            .iter()
-            .zip(pinned)
-            .filter(|(_, p)| **p)
-            .map(|(s, _)| s)
-            .sum::<usize>()
-            + MARK_TOKENS;
+        let mut spent: usize =
+            sizes.iter().zip(pinned).filter(|(_, p)| **p).map(|(s, _)| s).sum::<usize>() + MARK_TOKENS;
         let mut keep = pinned.to_vec();
         // From the newest back, without gaps.
         for (at, size) in sizes.iter().enumerate().rev() {
@@ -78,16 +69,8 @@ pub fn trim_to(messages: &[Message], budget: usize) -> Result<Vec<Message>, Trim
         }
         keep
     });
-    let over = kept
-        .iter()
-        .map(message_tokens)
-        .sum::<usize>()
-        .saturating_sub(budget);
-    if over == 0 {
-        Ok(kept)
-    } else {
-        shorten(kept, budget)
-    }
+    let over = kept.iter().map(message_tokens).sum::<usize>().saturating_sub(budget);
+    if over == 0 { Ok(kept) } else { shorten(kept, budget) }
 }
 
 /// The last `count` messages, widened to whole groups, with what must stay.
@@ -96,11 +79,7 @@ pub fn keep_last(messages: &[Message], count: usize) -> Vec<Message> {
     let groups = groups(messages);
     let first = messages.len().saturating_sub(count);
     let pinned = pinned(messages, &groups);
-    let keep: Vec<bool> = groups
-        .iter()
-        .zip(&pinned)
-        .map(|(g, pin)| *pin || g.end > first)
-        .collect();
+    let keep: Vec<bool> = groups.iter().zip(&pinned).map(|(g, pin)| *pin || g.end > first).collect();
     assemble(messages, &groups, &keep)
 }
 
@@ -109,17 +88,8 @@ const MARK_TOKENS: usize = 24;
 fn select(messages: &[Message], choose: impl Fn(&[usize], &[bool]) -> Vec<bool>) -> Vec<Message> {
     let groups = groups(messages);
     let pinned = pinned(messages, &groups);
-    let sizes: Vec<usize> = groups
-        .iter()
-        .map(|g| {
-            messages
-                .get(g.clone())
-                .unwrap_or_default()
-                .iter()
-                .map(message_tokens)
-                .sum()
-        })
-        .collect();
+    let sizes: Vec<usize> =
+        groups.iter().map(|g| messages.get(g.clone()).unwrap_or_default().iter().map(message_tokens).sum()).collect();
     let keep = choose(&sizes, &pinned);
     assemble(messages, &groups, &keep)
 }
@@ -141,19 +111,12 @@ fn pinned(messages: &[Message], groups: &[Range<usize>]) -> Vec<bool> {
     groups
         .iter()
         .enumerate()
-        .map(|(at, g)| {
-            role(g) == Some(Role::System) || Some(at) == newest_request || at + 1 == groups.len()
-        })
+        .map(|(at, g)| role(g) == Some(Role::System) || Some(at) == newest_request || at + 1 == groups.len())
         .collect()
 }
 
 fn assemble(messages: &[Message], groups: &[Range<usize>], keep: &[bool]) -> Vec<Message> {
-    let missing: usize = groups
-        .iter()
-        .zip(keep)
-        .filter(|(_, keep)| !**keep)
-        .map(|(g, _)| g.len())
-        .sum();
+    let missing: usize = groups.iter().zip(keep).filter(|(_, keep)| !**keep).map(|(g, _)| g.len()).sum();
     let mut out = Vec::new();
     let mut marked = missing == 0;
     for (group, keep) in groups.iter().zip(keep) {
@@ -174,18 +137,10 @@ fn assemble(messages: &[Message], groups: &[Range<usize>], keep: &[bool]) -> Vec
 /// Shortens the longest tool results until the messages fit.
 fn shorten(mut messages: Vec<Message>, budget: usize) -> Result<Vec<Message>, TrimError> {
     let total = |messages: &[Message]| messages.iter().map(message_tokens).sum::<usize>();
-    let results: Vec<usize> = messages
-        .iter()
-        .enumerate()
-        .filter(|(_, m)| m.role == Role::Tool)
-        .map(|(at, _)| at)
-        .collect();
-    let fixed: usize = messages
-        .iter()
-        .filter(|m| m.role != Role::Tool)
-        .map(message_tokens)
-        .sum::<usize>()
-        + results.len() * 32;
+    let results: Vec<usize> =
+        messages.iter().enumerate().filter(|(_, m)| m.role == Role::Tool).map(|(at, _)| at).collect();
+    let fixed: usize =
+        messages.iter().filter(|m| m.role != Role::Tool).map(message_tokens).sum::<usize>() + results.len() * 32;
     if !results.is_empty() && fixed < budget {
         // A CJK character of three bytes is a token, so three bytes a token never exceeds the share.
         let share = (budget - fixed) / results.len();
@@ -202,9 +157,5 @@ fn shorten(mut messages: Vec<Message>, budget: usize) -> Result<Vec<Message>, Tr
     }
     let (system, rest): (Vec<_>, Vec<_>) = messages.iter().partition(|m| m.role == Role::System);
     let sum = |part: Vec<&Message>| part.into_iter().map(message_tokens).sum();
-    Err(TrimError {
-        system: sum(system),
-        last: sum(rest),
-        budget,
-    })
+    Err(TrimError { system: sum(system), last: sum(rest), budget })
 }

@@ -33,11 +33,7 @@ pub(crate) struct Read {
 }
 
 /// Reads the calls of a reply. Ids that are empty, repeated or in `used` are replaced.
-pub(crate) fn read_calls(
-    calls: Vec<ToolCall>,
-    specs: &[ToolSpec],
-    used: &BTreeSet<String>,
-) -> Vec<Read> {
+pub(crate) fn read_calls(calls: Vec<ToolCall>, specs: &[ToolSpec], used: &BTreeSet<String>) -> Vec<Read> {
     let mut seen = used.clone();
     let mut next = used.len();
     calls
@@ -51,23 +47,11 @@ pub(crate) fn read_calls(
             seen.insert(id.clone());
             let (recorded, arguments) = match object(&call.arguments, specs, &call.name) {
                 Ok(arguments) => (arguments.clone(), Ok(arguments)),
-                Err(fault) => (
-                    json!({ "unreadable": preview(&call.arguments) }),
-                    Err(fault),
-                ),
+                Err(fault) => (json!({ "unreadable": preview(&call.arguments) }), Err(fault)),
             };
             let planned = plan(&id, &call.name, arguments, specs);
-            let name = planned
-                .as_ref()
-                .map_or_else(|_| recorded_name(&call.name, specs), |p| p.name.clone());
-            Read {
-                recorded: ToolCall {
-                    id,
-                    name,
-                    arguments: recorded,
-                },
-                planned,
-            }
+            let name = planned.as_ref().map_or_else(|_| recorded_name(&call.name, specs), |p| p.name.clone());
+            Read { recorded: ToolCall { id, name, arguments: recorded }, planned }
         })
         .collect()
 }
@@ -78,48 +62,26 @@ fn recorded_name(written: &str, specs: &[ToolSpec]) -> String {
     if let Some(spec) = resolve(written, specs) {
         return spec.name.clone();
     }
-    let clean: String = written
-        .chars()
-        .filter(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'))
-        .take(64)
-        .collect();
-    if clean.is_empty() {
-        "unknown".into()
-    } else {
-        clean
-    }
+    let clean: String =
+        written.chars().filter(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-')).take(64).collect();
+    if clean.is_empty() { "unknown".into() } else { clean }
 }
 
-fn plan(
-    id: &str,
-    name: &str,
-    arguments: Result<Value, String>,
-    specs: &[ToolSpec],
-) -> Result<PlannedCall, ToolOutput> {
+fn plan(id: &str, name: &str, arguments: Result<Value, String>, specs: &[ToolSpec]) -> Result<PlannedCall, ToolOutput> {
     let spec = resolve(name, specs).ok_or_else(|| unknown(name, specs))?;
     let fault = |text: String| {
-        ToolOutput::error(cap_bytes(
-            &format!("{}: {text} Expected: {}", spec.name, signature(spec)),
-            MAX_ERROR,
-        ))
+        ToolOutput::error(cap_bytes(&format!("{}: {text} Expected: {}", spec.name, signature(spec)), MAX_ERROR))
     };
     let arguments = arguments.map_err(fault)?;
     match check_value(&spec.parameters, &arguments) {
         // A tool's own broken schema is no fault of the model.
-        Ok(()) | Err(SchemaMismatch::BadSchema) => Ok(PlannedCall {
-            id: id.to_owned(),
-            name: spec.name.clone(),
-            arguments,
-        }),
+        Ok(()) | Err(SchemaMismatch::BadSchema) => {
+            Ok(PlannedCall { id: id.to_owned(), name: spec.name.clone(), arguments })
+        }
         Err(SchemaMismatch::Faults { faults }) => {
-            let list: Vec<String> = faults
-                .iter()
-                .map(|f| format!("{} {}", f.path, f.reason).trim().to_owned())
-                .collect();
-            Err(fault(format!(
-                "the arguments do not fit: {}.",
-                list.join("; ")
-            )))
+            let list: Vec<String> =
+                faults.iter().map(|f| format!("{} {}", f.path, f.reason).trim().to_owned()).collect();
+            Err(fault(format!("the arguments do not fit: {}.", list.join("; "))))
         }
         Err(_) => Err(fault("the arguments do not fit.".into())),
     }
@@ -131,43 +93,27 @@ pub(crate) fn resolve<'a>(name: &str, specs: &'a [ToolSpec]) -> Option<&'a ToolS
         return Some(exact);
     }
     let wanted = folded(name);
-    let mut alike = specs
-        .iter()
-        .filter(|s| !wanted.is_empty() && folded(&s.name) == wanted);
+    let mut alike = specs.iter().filter(|s| !wanted.is_empty() && folded(&s.name) == wanted);
     alike.next().filter(|_| alike.next().is_none())
 }
 
 fn unknown(name: &str, specs: &[ToolSpec]) -> ToolOutput {
     let names: Vec<&str> = specs.iter().map(|s| s.name.as_str()).take(40).collect();
     let shown: String = name.chars().take(60).collect();
-    ToolOutput::error(cap_bytes(
-        &format!(
-            "no such tool: {shown}. The tools are: {}.",
-            names.join(", ")
-        ),
-        MAX_ERROR,
-    ))
+    ToolOutput::error(cap_bytes(&format!("no such tool: {shown}. The tools are: {}.", names.join(", ")), MAX_ERROR))
 }
 
 /// The arguments as an object, or what is wrong with them. Nothing is guessed: only a tool that
 /// requires no argument takes absent ones.
 fn object(arguments: &Value, specs: &[ToolSpec], name: &str) -> Result<Value, String> {
     let needs_none = || {
-        resolve(name, specs).is_some_and(|s| {
-            s.parameters
-                .get("required")
-                .and_then(Value::as_array)
-                .is_none_or(Vec::is_empty)
-        })
+        resolve(name, specs)
+            .is_some_and(|s| s.parameters.get("required").and_then(Value::as_array).is_none_or(Vec::is_empty))
     };
     let value = match arguments {
         Value::String(text) if text.trim().is_empty() => Value::Null,
         Value::String(text) => serde_json::from_str(text).map_err(|error| {
-            format!(
-                "the arguments are no JSON object (column {}): {}.",
-                error.column(),
-                preview(arguments)
-            )
+            format!("the arguments are no JSON object (column {}): {}.", error.column(), preview(arguments))
         })?,
         other => other.clone(),
     };
@@ -175,23 +121,14 @@ fn object(arguments: &Value, specs: &[ToolSpec], name: &str) -> Result<Value, St
         Value::Object(_) => Ok(value),
         Value::Null if needs_none() => Ok(json!({})),
         Value::Null => Err("the arguments are missing.".into()),
-        _ => Err(format!(
-            "the arguments must be one JSON object, not {}.",
-            preview(arguments)
-        )),
+        _ => Err(format!("the arguments must be one JSON object, not {}.", preview(arguments))),
     }
 }
 
 fn preview(value: &Value) -> String {
-    let text = value
-        .as_str()
-        .map_or_else(|| value.to_string(), str::to_owned);
+    let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     let short: String = text.chars().take(120).collect();
-    if short.len() < text.len() {
-        format!("{short}…")
-    } else {
-        short
-    }
+    if short.len() < text.len() { format!("{short}…") } else { short }
 }
 
 /// The tool's arguments in one line: `path: string (required), limit: integer`.
@@ -207,22 +144,9 @@ fn signature(spec: &ToolSpec) -> String {
         .into_iter()
         .flatten()
         .map(|(name, schema)| {
-            let kind = schema
-                .get("type")
-                .map_or_else(|| "any".to_owned(), |t| t.to_string().replace('"', ""));
-            format!(
-                "{name}: {kind}{}",
-                if required.contains(name.as_str()) {
-                    " (required)"
-                } else {
-                    ""
-                }
-            )
+            let kind = schema.get("type").map_or_else(|| "any".to_owned(), |t| t.to_string().replace('"', ""));
+            format!("{name}: {kind}{}", if required.contains(name.as_str()) { " (required)" } else { "" })
         })
         .collect();
-    if parts.is_empty() {
-        "a JSON object.".into()
-    } else {
-        format!("{}.", parts.join(", "))
-    }
+    if parts.is_empty() { "a JSON object.".into() } else { format!("{}.", parts.join(", ")) }
 }

@@ -32,12 +32,7 @@ pub struct LoopAgent {
 impl LoopAgent {
     /// An agent called `name`.
     #[must_use]
-    pub fn new(
-        name: impl Into<String>,
-        model: Arc<dyn LanguageModel>,
-        tools: ToolSet,
-        config: LoopConfig,
-    ) -> Self {
+    pub fn new(name: impl Into<String>, model: Arc<dyn LanguageModel>, tools: ToolSet, config: LoopConfig) -> Self {
         let message = json!({"type": "object", "required": ["message"], "properties": {"message": {"type": "string"}}});
         Self {
             info: AgentInfo {
@@ -77,18 +72,12 @@ impl LoopAgent {
     /// Runs over a conversation until an answer. Never fails: how it ended is in the outcome.
     /// Work after the loop is submitted to [`LoopAgent::jobs`] and not waited for.
     pub async fn run(&self, messages: Vec<Message>, cx: &RunContext) -> LoopOutcome {
-        let span =
-            tracing::info_span!("agent_loop", agent = %self.info.name, model = %self.model.name());
+        let span = tracing::info_span!("agent_loop", agent = %self.info.name, model = %self.model.name());
         self.looped(messages, cx).instrument(span).await
     }
 
     async fn looped(&self, messages: Vec<Message>, cx: &RunContext) -> LoopOutcome {
-        let executor = Executor {
-            tools: &self.tools,
-            hooks: &self.hooks,
-            config: &self.config,
-            cx,
-        };
+        let executor = Executor { tools: &self.tools, hooks: &self.hooks, config: &self.config, cx };
         executor.emit(&LoopEvent::LoopStarted);
         let outcome = match self.blocked(&messages, cx).await {
             Some(reason) => LoopOutcome {
@@ -103,18 +92,13 @@ impl LoopAgent {
             None => self.drive(messages, &executor).await,
         };
         tracing::info!(stop = %outcome.stop, iterations = outcome.iterations, input_tokens = outcome.usage.input_tokens, output_tokens = outcome.usage.output_tokens, "run ended");
-        executor.emit(&LoopEvent::LoopFinished {
-            stop: outcome.stop,
-            usage: outcome.usage,
-        });
+        executor.emit(&LoopEvent::LoopFinished { stop: outcome.stop, usage: outcome.usage });
         if outcome.stop.has_answer() && !self.hooks.after_loop.is_empty() {
             let shared = Arc::new(outcome.clone());
             for hook in &self.hooks.after_loop {
-                let (hook, session, outcome) =
-                    (Arc::clone(hook), cx.session.clone(), Arc::clone(&shared));
+                let (hook, session, outcome) = (Arc::clone(hook), cx.session.clone(), Arc::clone(&shared));
                 let key = format!("{}/{}", cx.session, hook.name());
-                self.jobs
-                    .submit(key, async move { hook.run(session, outcome).await });
+                self.jobs.submit(key, async move { hook.run(session, outcome).await });
             }
         }
         outcome
@@ -175,9 +159,7 @@ impl LoopAgent {
                     for (id, output) in executor.run(calls).await {
                         machine.feed_result(&id, output);
                     }
-                    executor.emit(&LoopEvent::IterationFinished {
-                        iteration: machine.iteration(),
-                    });
+                    executor.emit(&LoopEvent::IterationFinished { iteration: machine.iteration() });
                 }
             }
         }
@@ -208,16 +190,10 @@ impl LoopAgent {
         out
     }
 
-    async fn for_iteration(
-        &self,
-        iteration: usize,
-        messages: &[Message],
-        cx: &RunContext,
-    ) -> Vec<String> {
+    async fn for_iteration(&self, iteration: usize, messages: &[Message], cx: &RunContext) -> Vec<String> {
         let mut out = Vec::new();
         for contributor in &self.hooks.contributors {
-            let asked = AssertUnwindSafe(contributor.before_iteration(iteration, messages, cx))
-                .catch_unwind();
+            let asked = AssertUnwindSafe(contributor.before_iteration(iteration, messages, cx)).catch_unwind();
             match tokio::time::timeout(self.config.hook_timeout, asked).await {
                 Ok(Ok(text)) => out.extend(text),
                 _ => tracing::warn!("a contributor failed; the run goes on without it"),
@@ -234,16 +210,11 @@ impl Agent for LoopAgent {
     }
 
     async fn process(&self, input: Record, cx: &RunContext) -> Result<Outcome, AgentError> {
-        let message = input
-            .get("message")
-            .and_then(Value::as_str)
-            .unwrap_or_default();
+        let message = input.get("message").and_then(Value::as_str).unwrap_or_default();
         let outcome = self.run(vec![Message::user(message)], cx).await;
         match (outcome.stop, outcome.error) {
             (StopReason::Cancelled, _) => Err(AgentError::Cancelled),
-            (StopReason::Blocked, _) => Err(AgentError::Blocked {
-                reason: outcome.detail.unwrap_or_default(),
-            }),
+            (StopReason::Blocked, _) => Err(AgentError::Blocked { reason: outcome.detail.unwrap_or_default() }),
             (StopReason::ApiError, Some(error)) => Err(error.into()),
             (stop, _) if stop.has_answer() => {
                 let mut record = Record::new();

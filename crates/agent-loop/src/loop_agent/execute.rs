@@ -40,10 +40,7 @@ impl Executor<'_> {
             match self.gated(call).await {
                 Ok((tool, call)) => jobs.push((id, Job::Run(tool, call))),
                 Err((call, output)) => {
-                    self.emit(&LoopEvent::ToolFinished {
-                        call: &call,
-                        output: &output,
-                    });
+                    self.emit(&LoopEvent::ToolFinished { call: &call, output: &output });
                     results.push((id.clone(), output));
                     jobs.push((id, Job::Settled));
                 }
@@ -56,8 +53,7 @@ impl Executor<'_> {
                 Job::Settled => Access::Pure,
             })
             .collect();
-        self.scheduled(jobs, dependencies(&access), &mut results)
-            .await;
+        self.scheduled(jobs, dependencies(&access), &mut results).await;
         results
     }
 
@@ -67,22 +63,14 @@ impl Executor<'_> {
         deps: Vec<Vec<usize>>,
         results: &mut Vec<(String, ToolOutput)>,
     ) {
-        let mut done: BTreeSet<usize> = jobs
-            .iter()
-            .enumerate()
-            .filter(|(_, (_, j))| matches!(j, Job::Settled))
-            .map(|(at, _)| at)
-            .collect();
+        let mut done: BTreeSet<usize> =
+            jobs.iter().enumerate().filter(|(_, (_, j))| matches!(j, Job::Settled)).map(|(at, _)| at).collect();
         let mut started = done.clone();
-        let mut running: FuturesUnordered<BoxFuture<'_, (usize, ToolOutput)>> =
-            FuturesUnordered::new();
+        let mut running: FuturesUnordered<BoxFuture<'_, (usize, ToolOutput)>> = FuturesUnordered::new();
         loop {
             for (at, (_, job)) in jobs.iter().enumerate() {
-                let ready = deps
-                    .get(at)
-                    .is_none_or(|d| d.iter().all(|dep| done.contains(dep)));
-                if running.len() >= self.config.max_parallel.max(1) || self.cx.cancel.is_cancelled()
-                {
+                let ready = deps.get(at).is_none_or(|d| d.iter().all(|dep| done.contains(dep)));
+                if running.len() >= self.config.max_parallel.max(1) || self.cx.cancel.is_cancelled() {
                     break;
                 }
                 if let (Job::Run(tool, call), true, false) = (job, ready, started.contains(&at)) {
@@ -107,20 +95,13 @@ impl Executor<'_> {
             }
         }
         for (at, (id, _)) in jobs.iter().enumerate().filter(|(at, _)| !done.contains(at)) {
-            let text = if started.contains(&at) {
-                UNKNOWN_EFFECT
-            } else {
-                NOT_STARTED
-            };
+            let text = if started.contains(&at) { UNKNOWN_EFFECT } else { NOT_STARTED };
             results.push((id.clone(), ToolOutput::error(text)));
         }
     }
 
     /// Asks the gates, in order; each sees what the one before made of the arguments.
-    async fn gated(
-        &self,
-        mut call: PlannedCall,
-    ) -> Result<(Arc<dyn Tool>, PlannedCall), (PlannedCall, ToolOutput)> {
+    async fn gated(&self, mut call: PlannedCall) -> Result<(Arc<dyn Tool>, PlannedCall), (PlannedCall, ToolOutput)> {
         let Some(tool) = self.tools.get(&call.name).cloned() else {
             let output = ToolOutput::error(format!("no such tool: {}", call.name));
             return Err((call, output));
@@ -148,21 +129,15 @@ impl Executor<'_> {
         let work = AssertUnwindSafe(tool.call(call.arguments.clone(), self.cx)).catch_unwind();
         let mut output = match tokio::time::timeout(self.config.tool_timeout, work).await {
             Ok(Ok(output)) => output,
-            Ok(Err(_)) => {
-                ToolOutput::error("the tool crashed; whether it had an effect is unknown")
-            }
+            Ok(Err(_)) => ToolOutput::error("the tool crashed; whether it had an effect is unknown"),
             Err(_) => ToolOutput::error(format!(
                 "the tool did not finish within {} s; whether it had an effect is unknown",
                 self.config.tool_timeout.as_secs()
             )),
         };
-        self.emit(&LoopEvent::ToolFinished {
-            call,
-            output: &output,
-        });
+        self.emit(&LoopEvent::ToolFinished { call, output: &output });
         for filter in &self.hooks.filters {
-            let filtered =
-                AssertUnwindSafe(filter.after_tool(call, output, self.cx)).catch_unwind();
+            let filtered = AssertUnwindSafe(filter.after_tool(call, output, self.cx)).catch_unwind();
             output = match tokio::time::timeout(self.config.hook_timeout, filtered).await {
                 Ok(Ok(output)) => output,
                 _ => ToolOutput::error("the result was withheld: a filter failed"),

@@ -2,9 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use dormouse_model::{
-    FinishReason, Message, ModelError, Reply, Request, Role, ToolCall, ToolChoice, ToolSpec, Usage,
-};
+use dormouse_model::{FinishReason, Message, ModelError, Reply, Request, Role, ToolCall, ToolChoice, ToolSpec, Usage};
 
 use super::calls::{PlannedCall, Read, read_calls};
 use super::config::{LoopConfig, OnError, TextCalls};
@@ -15,14 +13,11 @@ use super::text_calls::{manual, read_text_calls};
 use crate::context::{cap_middle, message_tokens, trim_to};
 use crate::tools::ToolOutput;
 
-const CONTINUE: &str =
-    "[continue] Your reply was cut off. Go on exactly where it stopped; do not repeat anything.";
+const CONTINUE: &str = "[continue] Your reply was cut off. Go on exactly where it stopped; do not repeat anything.";
 const UNREADABLE: &str = "[tool call] A tool call in your reply could not be read. Write it as <TOOL_CALL>{\"name\": \"…\", \"arguments\": {…}}</TOOL_CALL> with valid JSON.";
 const CUT: &str = "not run: the reply was cut off by the token limit before the call was complete";
-const REPEATED: &str =
-    "not run: the same calls were made several times in a row; use their results, or answer";
-const LAST: &str =
-    "not run: no more tool calls are possible in this run; answer with what you know";
+const REPEATED: &str = "not run: the same calls were made several times in a row; use their results, or answer";
+const LAST: &str = "not run: no more tool calls are possible in this run; answer with what you know";
 
 /// What the driver is to do.
 #[derive(Debug, Clone, PartialEq)]
@@ -78,13 +73,7 @@ impl LoopMachine {
     /// A run over `messages` for a model with a window of `window` tokens that does or does not take
     /// tools natively.
     #[must_use]
-    pub fn new(
-        config: LoopConfig,
-        specs: Vec<ToolSpec>,
-        window: usize,
-        native: bool,
-        messages: Vec<Message>,
-    ) -> Self {
+    pub fn new(config: LoopConfig, specs: Vec<ToolSpec>, window: usize, native: bool, messages: Vec<Message>) -> Self {
         Self {
             config,
             specs,
@@ -130,10 +119,7 @@ impl LoopMachine {
     }
 
     /// What to do now. Asking twice without feeding gives the same step.
-    #[expect(
-        clippy::should_implement_trait,
-        reason = "a machine is no iterator: it is fed between two steps"
-    )]
+    #[expect(clippy::should_implement_trait, reason = "a machine is no iterator: it is fed between two steps")]
     pub fn next(&mut self) -> Step {
         loop {
             match &self.state {
@@ -142,19 +128,14 @@ impl LoopMachine {
                     Ok(request) => return Step::Ask(request),
                     Err(detail) => self.overflow(detail),
                 },
-                State::Ready if self.is_last() => {
-                    self.finish(StopReason::MaxIterations, String::new(), None)
-                }
+                State::Ready if self.is_last() => self.finish(StopReason::MaxIterations, String::new(), None),
                 State::Ready => {
                     self.iteration += 1;
                     self.state = State::Asked;
                 }
                 State::Calling(slots) => {
-                    let open: Vec<PlannedCall> = slots
-                        .iter()
-                        .filter(|s| s.result.is_none())
-                        .filter_map(|s| s.call.clone())
-                        .collect();
+                    let open: Vec<PlannedCall> =
+                        slots.iter().filter(|s| s.result.is_none()).filter_map(|s| s.call.clone()).collect();
                     if !open.is_empty() {
                         return Step::Call(open);
                     }
@@ -182,10 +163,7 @@ impl LoopMachine {
         if let State::Calling(slots) = &mut self.state
             && let Some(slot) = slots.iter_mut().find(|s| s.id == id && s.result.is_none())
         {
-            slot.result = Some(ToolOutput {
-                text: cap_middle(&output.text, max),
-                ..output
-            });
+            slot.result = Some(ToolOutput { text: cap_middle(&output.text, max), ..output });
         }
     }
 
@@ -203,9 +181,7 @@ impl LoopMachine {
     }
 
     fn max_result_bytes(&self) -> usize {
-        self.config
-            .max_result_bytes
-            .min(self.config.input_budget(self.window) / 4 * 3)
+        self.config.max_result_bytes.min(self.config.input_budget(self.window) / 4 * 3)
     }
 
     fn text_mode(&self) -> bool {
@@ -228,52 +204,28 @@ impl LoopMachine {
                 system.push_str(part);
             }
         };
-        let leading = self
-            .messages
-            .iter()
-            .take_while(|m| m.role == Role::System)
-            .count();
-        let (head, rest) = self
-            .messages
-            .split_at_checked(leading)
-            .unwrap_or((&[], &self.messages));
+        let leading = self.messages.iter().take_while(|m| m.role == Role::System).count();
+        let (head, rest) = self.messages.split_at_checked(leading).unwrap_or((&[], &self.messages));
         head.iter().for_each(|m| add(&m.content));
         if self.text_mode() && !offered.is_empty() {
             add(&manual(offered));
         }
         self.reference.iter().for_each(|part| add(part));
-        let mut messages: Vec<Message> = (!system.is_empty())
-            .then(|| Message::system(system))
-            .into_iter()
-            .collect();
+        let mut messages: Vec<Message> = (!system.is_empty()).then(|| Message::system(system)).into_iter().collect();
         messages.extend_from_slice(rest);
         if self.text_mode() {
             messages = as_text(messages);
         }
-        let native_tools = if self.text_mode() {
-            Vec::new()
-        } else {
-            offered.to_vec()
-        };
+        let native_tools = if self.text_mode() { Vec::new() } else { offered.to_vec() };
         let tool_tokens: usize = native_tools
             .iter()
-            .map(|t| {
-                message_tokens(&Message::system(format!(
-                    "{} {} {}",
-                    t.name, t.description, t.parameters
-                )))
-            })
+            .map(|t| message_tokens(&Message::system(format!("{} {} {}", t.name, t.description, t.parameters))))
             .sum();
-        let budget =
-            (self.config.input_budget(self.window) / self.budget_share).saturating_sub(tool_tokens);
+        let budget = (self.config.input_budget(self.window) / self.budget_share).saturating_sub(tool_tokens);
         let messages = trim_to(&messages, budget).map_err(|e| e.to_string())?;
         Ok(Request {
             messages,
-            tool_choice: if native_tools.is_empty() {
-                ToolChoice::None
-            } else {
-                ToolChoice::Auto
-            },
+            tool_choice: if native_tools.is_empty() { ToolChoice::None } else { ToolChoice::Auto },
             tools: native_tools,
             schema: None,
             max_output_tokens: self.config.max_output_tokens,
@@ -286,16 +238,12 @@ impl LoopMachine {
     fn failed(&mut self, error: ModelError) {
         self.api_errors += 1;
         self.usage.calls += 1;
-        let may_pass = error.is_transient()
-            || matches!(error, ModelError::Malformed | ModelError::ContextOverflow);
+        let may_pass = error.is_transient() || matches!(error, ModelError::Malformed | ModelError::ContextOverflow);
         if matches!(error, ModelError::ContextOverflow) {
             self.budget_share *= 2;
         }
         self.last_error = Some(error);
-        if !may_pass
-            || self.config.on_error == OnError::Abort
-            || self.api_errors >= self.config.max_api_errors
-        {
+        if !may_pass || self.config.on_error == OnError::Abort || self.api_errors >= self.config.max_api_errors {
             self.finish(StopReason::ApiError, String::new(), None);
         }
     }
@@ -346,18 +294,17 @@ impl LoopMachine {
 
     fn complete(&mut self, reply: Reply) {
         let text = self.join(reply.text);
-        let (text, calls, malformed) =
-            if reply.tool_calls.is_empty() && self.config.text_calls != TextCalls::Off {
-                let read = read_text_calls(&text, &self.specs, self.text_mode());
-                // Tags in the text of a model that calls natively are text.
-                if self.text_mode() || read.malformed == 0 {
-                    (read.text, read.calls, read.malformed)
-                } else {
-                    (text, Vec::new(), 0)
-                }
+        let (text, calls, malformed) = if reply.tool_calls.is_empty() && self.config.text_calls != TextCalls::Off {
+            let read = read_text_calls(&text, &self.specs, self.text_mode());
+            // Tags in the text of a model that calls natively are text.
+            if self.text_mode() || read.malformed == 0 {
+                (read.text, read.calls, read.malformed)
             } else {
-                (text, reply.tool_calls, 0)
-            };
+                (text, Vec::new(), 0)
+            }
+        } else {
+            (text, reply.tool_calls, 0)
+        };
         self.correction = malformed > 0;
         if calls.is_empty() {
             self.push_assistant(&text);
@@ -383,15 +330,8 @@ impl LoopMachine {
     }
 
     fn run_round(&mut self, text: String, calls: Vec<ToolCall>) {
-        let round: Vec<(String, String)> = calls
-            .iter()
-            .map(|c| (c.name.clone(), canonical(&c.arguments)))
-            .collect();
-        self.rounds = if round == self.last_round {
-            self.rounds + 1
-        } else {
-            1
-        };
+        let round: Vec<(String, String)> = calls.iter().map(|c| (c.name.clone(), canonical(&c.arguments))).collect();
+        self.rounds = if round == self.last_round { self.rounds + 1 } else { 1 };
         self.last_round = round;
         let slots = self.record(text.clone(), calls);
         if self.rounds > self.config.max_identical_rounds {
@@ -406,30 +346,14 @@ impl LoopMachine {
 
     /// Records an assistant message with calls and gives the slots for their results.
     fn record(&mut self, text: String, calls: Vec<ToolCall>) -> Vec<Slot> {
-        let used: BTreeSet<String> = self
-            .messages
-            .iter()
-            .flat_map(|m| &m.tool_calls)
-            .map(|c| c.id.clone())
-            .collect();
+        let used: BTreeSet<String> = self.messages.iter().flat_map(|m| &m.tool_calls).map(|c| c.id.clone()).collect();
         let read: Vec<Read> = read_calls(calls, &self.specs, &used);
         let tool_calls = read.iter().map(|r| r.recorded.clone()).collect();
-        self.messages.push(Message {
-            tool_calls,
-            ..Message::assistant(text)
-        });
+        self.messages.push(Message { tool_calls, ..Message::assistant(text) });
         read.into_iter()
             .map(|r| match r.planned {
-                Ok(call) => Slot {
-                    id: r.recorded.id,
-                    call: Some(call),
-                    result: None,
-                },
-                Err(output) => Slot {
-                    id: r.recorded.id,
-                    call: None,
-                    result: Some(output),
-                },
+                Ok(call) => Slot { id: r.recorded.id, call: Some(call), result: None },
+                Err(output) => Slot { id: r.recorded.id, call: None, result: Some(output) },
             })
             .collect()
     }
@@ -449,10 +373,7 @@ impl LoopMachine {
         };
         for slot in slots {
             let output = slot.result.unwrap_or_else(|| ToolOutput::error(CUT));
-            self.messages.push(Message {
-                is_error: output.is_error,
-                ..Message::tool(slot.id, output.text)
-            });
+            self.messages.push(Message { is_error: output.is_error, ..Message::tool(slot.id, output.text) });
         }
         if std::mem::take(&mut self.correction) {
             self.correct();

@@ -34,10 +34,7 @@ impl StopReason {
     /// Whether the run has an answer that work may follow on.
     #[must_use]
     pub fn has_answer(self) -> bool {
-        matches!(
-            self,
-            Self::FinalAnswer | Self::MaxIterations | Self::Truncated
-        )
+        matches!(self, Self::FinalAnswer | Self::MaxIterations | Self::Truncated)
     }
 }
 

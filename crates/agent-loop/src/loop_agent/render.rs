@@ -7,8 +7,7 @@ use serde_json::json;
 pub(super) fn canonical(value: &serde_json::Value) -> String {
     match value {
         serde_json::Value::Object(map) => {
-            let sorted: std::collections::BTreeMap<_, _> =
-                map.iter().map(|(k, v)| (k, canonical(v))).collect();
+            let sorted: std::collections::BTreeMap<_, _> = map.iter().map(|(k, v)| (k, canonical(v))).collect();
             format!("{sorted:?}")
         }
         serde_json::Value::Array(items) => {
@@ -24,16 +23,10 @@ pub(super) fn as_text(messages: Vec<Message>) -> Vec<Message> {
     for message in messages {
         match message.role {
             Role::Tool => {
-                let mark = if message.is_error {
-                    " error=\"true\""
-                } else {
-                    ""
-                };
+                let mark = if message.is_error { " error=\"true\"" } else { "" };
                 let text = format!("<TOOL_RESULT{mark}>\n{}\n</TOOL_RESULT>", message.content);
                 match out.last_mut() {
-                    Some(last)
-                        if last.role == Role::User && last.content.starts_with("<TOOL_RESULT") =>
-                    {
+                    Some(last) if last.role == Role::User && last.content.starts_with("<TOOL_RESULT") => {
                         last.content.push('\n');
                         last.content.push_str(&text);
                     }

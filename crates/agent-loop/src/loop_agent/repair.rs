@@ -6,8 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use dormouse_model::{Message, Role};
 
 /// What stands in for a result that never came.
-const INTERRUPTED: &str =
-    "[no result: the call was interrupted; whether it had an effect is unknown]";
+const INTERRUPTED: &str = "[no result: the call was interrupted; whether it had an effect is unknown]";
 
 /// Repairs a conversation. A result without an earlier call, or a second one, is dropped; results
 /// move to their call, in call order; a call without a result gets one that says that its outcome is
@@ -21,18 +20,11 @@ pub fn repair(messages: Vec<Message>) -> Vec<Message> {
             Role::Tool => {}
             Role::Assistant if !message.tool_calls.is_empty() => {
                 make_unique(&mut message, at);
-                let found: Vec<Option<Message>> = message
-                    .tool_calls
-                    .iter()
-                    .map(|call| results.remove(&(at, call.id.clone())))
-                    .collect();
+                let found: Vec<Option<Message>> =
+                    message.tool_calls.iter().map(|call| results.remove(&(at, call.id.clone()))).collect();
                 let ids: Vec<String> = message.tool_calls.iter().map(|c| c.id.clone()).collect();
                 out.push(message);
-                out.extend(
-                    ids.into_iter()
-                        .zip(found)
-                        .map(|(id, result)| result.unwrap_or_else(|| placeholder(id))),
-                );
+                out.extend(ids.into_iter().zip(found).map(|(id, result)| result.unwrap_or_else(|| placeholder(id))));
             }
             _ => out.push(message),
         }
@@ -41,10 +33,7 @@ pub fn repair(messages: Vec<Message>) -> Vec<Message> {
 }
 
 fn placeholder(id: String) -> Message {
-    Message {
-        is_error: true,
-        ..Message::tool(id, INTERRUPTED)
-    }
+    Message { is_error: true, ..Message::tool(id, INTERRUPTED) }
 }
 
 /// The first result of each call, keyed by the position of the message that made it. A result
@@ -85,32 +74,13 @@ mod tests {
     use serde_json::json;
 
     pub(crate) fn calling(text: &str, ids: &[&str]) -> Message {
-        let tool_calls = ids
-            .iter()
-            .map(|id| ToolCall {
-                id: (*id).into(),
-                name: "read".into(),
-                arguments: json!({}),
-            })
-            .collect();
-        Message {
-            tool_calls,
-            ..Message::assistant(text)
-        }
+        let tool_calls =
+            ids.iter().map(|id| ToolCall { id: (*id).into(), name: "read".into(), arguments: json!({}) }).collect();
+        Message { tool_calls, ..Message::assistant(text) }
     }
 
     fn shape(messages: &[Message]) -> Vec<String> {
-        messages
-            .iter()
-            .map(|m| {
-                format!(
-                    "{:?} {}{}",
-                    m.role,
-                    m.content,
-                    if m.is_error { " !" } else { "" }
-                )
-            })
-            .collect()
+        messages.iter().map(|m| format!("{:?} {}{}", m.role, m.content, if m.is_error { " !" } else { "" })).collect()
     }
 
     fn check(messages: Vec<Message>, expected: &[&str]) {
@@ -123,28 +93,15 @@ mod tests {
     fn agt_02_calls_and_results_find_each_other_after_an_interrupt() {
         let unknown = format!("Tool {INTERRUPTED} !");
         check(
-            vec![
-                Message::user("u1"),
-                calling("", &["X"]),
-                Message::user("go on"),
-            ],
+            vec![Message::user("u1"), calling("", &["X"]), Message::user("go on")],
             &["User u1", "Assistant ", &unknown, "User go on"],
         );
         check(
-            vec![
-                Message::tool("Z", "old"),
-                Message::user("u2"),
-                Message::assistant("ok"),
-            ],
+            vec![Message::tool("Z", "old"), Message::user("u2"), Message::assistant("ok")],
             &["User u2", "Assistant ok"],
         );
         check(
-            vec![
-                Message::user("u1"),
-                calling("", &["X"]),
-                Message::user("note in between"),
-                Message::tool("X", "r"),
-            ],
+            vec![Message::user("u1"), calling("", &["X"]), Message::user("note in between"), Message::tool("X", "r")],
             &["User u1", "Assistant ", "Tool r", "User note in between"],
         );
         check(
@@ -163,17 +120,8 @@ mod tests {
     fn half_answered_batches_get_the_missing_half_in_call_order() {
         let unknown = format!("Tool {INTERRUPTED} !");
         check(
-            vec![
-                calling("two things", &["k1", "k2"]),
-                Message::user("squeezed in"),
-                Message::tool("k2", "second"),
-            ],
-            &[
-                "Assistant two things",
-                &unknown,
-                "Tool second",
-                "User squeezed in",
-            ],
+            vec![calling("two things", &["k1", "k2"]), Message::user("squeezed in"), Message::tool("k2", "second")],
+            &["Assistant two things", &unknown, "Tool second", "User squeezed in"],
         );
     }
 

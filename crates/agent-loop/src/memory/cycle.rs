@@ -4,12 +4,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use chrono::{DateTime, FixedOffset};
 use dormouse_consolidate::{
-    ConsolidateConfig, ConsolidateReport, LastRuns, RunContext as ConsolidateContext, Scheduler,
-    Silent, SplitDone, Task, run, split,
+    ConsolidateConfig, ConsolidateReport, LastRuns, RunContext as ConsolidateContext, Scheduler, Silent, SplitDone,
+    Task, run, split,
 };
-use dormouse_dream::{
-    Abstractor, DreamConfig, DreamContext, DreamEvent, DreamReport, DreamRequest, DreamScope, dream,
-};
+use dormouse_dream::{Abstractor, DreamConfig, DreamContext, DreamEvent, DreamReport, DreamRequest, DreamScope, dream};
 use dormouse_model::{Message, Role};
 use dormouse_recall::{ContextBlock, Recall, SyncReport};
 use dormouse_vault::audit::{AuditEntry, append};
@@ -148,19 +146,13 @@ impl MemoryCycle {
 
     /// Notes that the foreground is awake: idle work waits from now on.
     pub fn touch(&self) {
-        *self
-            .last_activity
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner) = self.clock.now();
+        *self.last_activity.lock().unwrap_or_else(PoisonError::into_inner) = self.clock.now();
     }
 
     /// When the foreground was last awake.
     #[must_use]
     pub fn last_activity(&self) -> DateTime<FixedOffset> {
-        *self
-            .last_activity
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        *self.last_activity.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What the vault knows about the newest words of the user, as a fenced block with its notice;
@@ -173,20 +165,15 @@ impl MemoryCycle {
         if query.trim().is_empty() {
             return None;
         }
-        let found: ContextBlock = match self.recall.context(query.trim(), self.config.recall_tokens)
-        {
+        let found: ContextBlock = match self.recall.context(query.trim(), self.config.recall_tokens) {
             Ok(found) => found,
             Err(error) => {
                 tracing::warn!(%error, "recall failed; the run goes on without it");
                 return None;
             }
         };
-        (!found.markdown.trim().is_empty()).then(|| {
-            format!(
-                "{DATA_NOTICE}\n\n{}",
-                fenced(&[("source", "recall")], &found.markdown)
-            )
-        })
+        (!found.markdown.trim().is_empty())
+            .then(|| format!("{DATA_NOTICE}\n\n{}", fenced(&[("source", "recall")], &found.markdown)))
     }
 
     /// After a run: auto-memory writes the conversation's events, dream takes them in, each subject
@@ -286,19 +273,11 @@ impl MemoryCycle {
     ) -> Result<Option<ConsolidateReport>, AgentError> {
         let scheduler = Scheduler::new(self.config.consolidate.schedule.clone());
         let due = scheduler.due(now, self.last_activity(), &LastRuns::load(&self.vault));
-        if due.is_empty() {
-            Ok(None)
-        } else {
-            self.consolidate(&due, cancel).await.map(Some)
-        }
+        if due.is_empty() { Ok(None) } else { self.consolidate(&due, cancel).await.map(Some) }
     }
 
     fn remember(&self, conversation: &Conversation, report: &mut CycleReport) {
-        let planned = plan_events(
-            conversation,
-            &self.vault.snapshot(),
-            &self.config.auto_memory,
-        );
+        let planned = plan_events(conversation, &self.vault.snapshot(), &self.config.auto_memory);
         for plan in planned {
             // Each from the newest snapshot, so that two events of one name get two files.
             let (path, changes) = plan_event(&plan.event, &self.vault.snapshot());
@@ -310,20 +289,12 @@ impl MemoryCycle {
         if report.events.is_empty() {
             return;
         }
-        let list: Vec<String> = report
-            .events
-            .iter()
-            .map(|p| format!("- [[{}]]", p.link_target()))
-            .collect();
+        let list: Vec<String> = report.events.iter().map(|p| format!("- [[{}]]", p.link_target())).collect();
         let entry = AuditEntry {
             page: "memory",
             at: self.clock.now(),
             title: format!("Session {}", conversation.session),
-            body: format!(
-                "{} event(s) captured, without a model:\n\n{}\n",
-                list.len(),
-                list.join("\n")
-            ),
+            body: format!("{} event(s) captured, without a model:\n\n{}\n", list.len(), list.join("\n")),
         };
         if let Err(error) = self.vault.commit(&append(&[entry], self.vault.layout())) {
             report.problem("audit", &error);
@@ -347,10 +318,7 @@ impl MemoryCycle {
             if let DreamEvent::Wrote { path, .. } = event
                 && let Some(outcome) = self.split(path).transpose()
             {
-                splits
-                    .lock()
-                    .unwrap_or_else(PoisonError::into_inner)
-                    .push(outcome);
+                splits.lock().unwrap_or_else(PoisonError::into_inner).push(outcome);
             }
         };
         let context = DreamContext {
@@ -362,13 +330,7 @@ impl MemoryCycle {
             observer: &observer,
             cancel: &|| false,
         };
-        match runtime.block_on(dream(
-            context,
-            DreamRequest {
-                scope,
-                ..DreamRequest::default()
-            },
-        )) {
+        match runtime.block_on(dream(context, DreamRequest { scope, ..DreamRequest::default() })) {
             Ok(dreamed) => report.dream = Some(dreamed),
             // The material stays pending and is dreamed by the next run.
             Err(error) => report.problem("dream", &error),
@@ -383,20 +345,11 @@ impl MemoryCycle {
 
     /// Asks the split rule about one subject, and follows it.
     fn split(&self, path: &NotePath) -> Result<Option<SplitDone>, CycleProblem> {
-        let failed = |error: &dyn std::fmt::Display| CycleProblem {
-            step: "split",
-            reason: error.to_string(),
-        };
+        let failed = |error: &dyn std::fmt::Display| CycleProblem { step: "split", reason: error.to_string() };
         let config = &self.config.consolidate.split;
         let text = self.vault.read(path).map_err(|e| failed(&e))?;
         let cooldowns = self.vault.meta::<Cooldowns>().value;
-        let decision = split::plan(
-            &self.vault.snapshot(),
-            &text,
-            cooldowns.as_ref(),
-            config,
-            self.clock.now(),
-        );
+        let decision = split::plan(&self.vault.snapshot(), &text, cooldowns.as_ref(), config, self.clock.now());
         let split::SplitDecision::Split(plan) = decision else {
             return Ok(None);
         };
@@ -418,18 +371,13 @@ impl MemoryCycle {
 
 impl std::fmt::Debug for MemoryCycle {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("MemoryCycle")
-            .field("root", &self.vault.root())
-            .finish_non_exhaustive()
+        f.debug_struct("MemoryCycle").field("root", &self.vault.root()).finish_non_exhaustive()
     }
 }
 
 impl CycleReport {
     fn problem(&mut self, step: &'static str, error: &dyn std::fmt::Display) {
-        let problem = CycleProblem {
-            step,
-            reason: error.to_string(),
-        };
+        let problem = CycleProblem { step, reason: error.to_string() };
         tracing::warn!(step, "a step of the memory cycle failed; the others go on");
         if !self.problems.contains(&problem) {
             self.problems.push(problem);

@@ -19,10 +19,7 @@ pub struct RecallBefore(pub Arc<MemoryCycle>);
 impl Contributor for RecallBefore {
     async fn before_loop(&self, messages: &[Message], _: &RunContext) -> Option<String> {
         let (cycle, messages) = (Arc::clone(&self.0), messages.to_vec());
-        tokio::task::spawn_blocking(move || cycle.recall_before(&messages))
-            .await
-            .ok()
-            .flatten()
+        tokio::task::spawn_blocking(move || cycle.recall_before(&messages)).await.ok().flatten()
     }
 }
 
@@ -38,18 +35,7 @@ impl AfterLoop for RememberAfter {
 
     async fn run(&self, session: String, outcome: Arc<LoopOutcome>) {
         let at = self.0.clock().now();
-        let report = self
-            .0
-            .after(&Conversation {
-                session,
-                at,
-                messages: outcome.messages.clone(),
-            })
-            .await;
-        tracing::info!(
-            events = report.events.len(),
-            problems = report.problems.len(),
-            "remembered"
-        );
+        let report = self.0.after(&Conversation { session, at, messages: outcome.messages.clone() }).await;
+        tracing::info!(events = report.events.len(), problems = report.problems.len(), "remembered");
     }
 }

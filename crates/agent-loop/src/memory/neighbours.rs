@@ -27,23 +27,13 @@ impl Neighbours for RecallNeighbours {
             query: plain(query),
             limit,
             passages: 1,
-            filters: Filters {
-                layers: vec![Layer::Digest],
-                ..Filters::default()
-            },
+            filters: Filters { layers: vec![Layer::Digest], ..Filters::default() },
             include_archived: true,
             quiet: true,
             ..SearchRequest::default()
         };
         match self.recall.search(&request) {
-            Ok(reply) => reply
-                .hits
-                .into_iter()
-                .map(|hit| Neighbour {
-                    path: hit.path,
-                    score: hit.score,
-                })
-                .collect(),
+            Ok(reply) => reply.hits.into_iter().map(|hit| Neighbour { path: hit.path, score: hit.score }).collect(),
             Err(error) => {
                 // Without neighbours a dream creates instead of updating: more notes, nothing lost.
                 tracing::warn!(%error, "recall could not find neighbours");
@@ -55,13 +45,5 @@ impl Neighbours for RecallNeighbours {
 
 /// Material is no query language: quotes, colons and minus signs in it mean nothing.
 fn plain(text: &str) -> String {
-    text.chars()
-        .map(|c| {
-            if matches!(c, '"' | ':' | '-' | '“' | '”' | '：') {
-                ' '
-            } else {
-                c
-            }
-        })
-        .collect()
+    text.chars().map(|c| if matches!(c, '"' | ':' | '-' | '“' | '”' | '：') { ' ' } else { c }).collect()
 }

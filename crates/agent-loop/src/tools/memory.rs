@@ -6,9 +6,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use dormouse_model::ToolSpec;
-use dormouse_recall::{
-    Direction, Filters, ListRequest, Recall, SearchReply, SearchRequest, SortBy, TraverseRequest,
-};
+use dormouse_recall::{Direction, Filters, ListRequest, Recall, SearchReply, SearchRequest, SortBy, TraverseRequest};
 use dormouse_vault::daily::{DailyEvent, plan_event};
 use dormouse_vault::text::{sentences, truncate_chars};
 use dormouse_vault::{Clock, Layer, NotePath};
@@ -35,11 +33,7 @@ impl MemoryTools {
     /// Over `recall`.
     #[must_use]
     pub fn new(recall: Arc<Recall>, clock: Arc<dyn Clock>) -> Self {
-        Self {
-            recall,
-            clock,
-            max_read_bytes: 24 * 1024,
-        }
+        Self { recall, clock, max_read_bytes: 24 * 1024 }
     }
 }
 
@@ -49,11 +43,7 @@ impl MemoryTools {
 /// None; the names are fixed. The signature is that of [`ToolSet::new`].
 pub fn memory_tools(memory: &MemoryTools) -> Result<ToolSet, AgentError> {
     ToolSet::new(Verb::ALL.map(|verb| {
-        let tool: Arc<dyn Tool> = Arc::new(MemoryTool {
-            verb,
-            spec: verb.spec(),
-            memory: memory.clone(),
-        });
+        let tool: Arc<dyn Tool> = Arc::new(MemoryTool { verb, spec: verb.spec(), memory: memory.clone() });
         tool
     }))
 }
@@ -74,13 +64,7 @@ struct MemoryTool {
 }
 
 impl Verb {
-    const ALL: [Self; 5] = [
-        Self::Search,
-        Self::List,
-        Self::Traverse,
-        Self::Read,
-        Self::Remember,
-    ];
+    const ALL: [Self; 5] = [Self::Search, Self::List, Self::Traverse, Self::Read, Self::Remember];
 
     fn spec(self) -> ToolSpec {
         let (name, description, properties, required) = match self {
@@ -189,17 +173,13 @@ struct RememberArguments {
 
 /// The arguments, which the loop has checked against the schema.
 fn parsed<T: serde::de::DeserializeOwned>(arguments: Value) -> Result<T, AgentError> {
-    serde_json::from_value(arguments)
-        .map_err(|_| AgentError::Model(dormouse_model::ModelError::Malformed))
+    serde_json::from_value(arguments).map_err(|_| AgentError::Model(dormouse_model::ModelError::Malformed))
 }
 
 impl MemoryTools {
     fn search(&self, arguments: Value) -> Result<String, AgentError> {
         let arguments: SearchArguments = parsed(arguments)?;
-        let request = SearchRequest {
-            limit: arguments.limit.unwrap_or(8),
-            ..SearchRequest::new(arguments.query)
-        };
+        let request = SearchRequest { limit: arguments.limit.unwrap_or(8), ..SearchRequest::new(arguments.query) };
         Ok(shown(&self.recall.search(&request)?))
     }
 
@@ -234,25 +214,11 @@ impl MemoryTools {
         let mut out = format!("{} note(s)\n", reply.total);
         for note in &reply.notes {
             let via = note.via.as_ref().map(|via| {
-                let arrow = if via.direction == Direction::In {
-                    "<-"
-                } else {
-                    "->"
-                };
-                let predicate = via
-                    .predicate
-                    .as_deref()
-                    .map(|p| format!(" {p}"))
-                    .unwrap_or_default();
+                let arrow = if via.direction == Direction::In { "<-" } else { "->" };
+                let predicate = via.predicate.as_deref().map(|p| format!(" {p}")).unwrap_or_default();
                 format!("  ({} {arrow}{predicate})", via.from)
             });
-            let _ = writeln!(
-                out,
-                "- {}: {}{}",
-                note.path,
-                note.name,
-                via.unwrap_or_default()
-            );
+            let _ = writeln!(out, "- {}: {}{}", note.path, note.name, via.unwrap_or_default());
         }
         Ok(labelled(&out))
     }
@@ -262,12 +228,8 @@ impl MemoryTools {
         let vault = self.recall.vault();
         let path = match vault.snapshot().find(&arguments.path) {
             Some(note) => note.path.clone(),
-            None => NotePath::new(&arguments.path).map_err(|source| {
-                dormouse_vault::VaultError::Path {
-                    given: arguments.path.clone().into(),
-                    source,
-                }
-            })?,
+            None => NotePath::new(&arguments.path)
+                .map_err(|source| dormouse_vault::VaultError::Path { given: arguments.path.clone().into(), source })?,
         };
         let layer = vault.layout().layer(&path);
         if matches!(layer, Layer::Meta | Layer::Audit) {
@@ -277,10 +239,7 @@ impl MemoryTools {
         self.recall.mark_read(std::slice::from_ref(&path));
         let text = cap_bytes(&read.text, self.max_read_bytes);
         let version = read.version.to_string();
-        Ok(format!(
-            "{DATA_NOTICE}\n\n{}",
-            fenced(&[("path", path.as_str()), ("version", &version)], &text)
-        ))
+        Ok(format!("{DATA_NOTICE}\n\n{}", fenced(&[("path", path.as_str()), ("version", &version)], &text)))
     }
 
     fn remember(&self, arguments: Value, session: &str) -> Result<String, AgentError> {
@@ -295,17 +254,8 @@ impl MemoryTools {
             at: self.clock.now(),
             name: truncate_chars(&arguments.title, 120).to_owned(),
             description: truncate_chars(first, 200).to_owned(),
-            properties: vec![
-                ("source".into(), "remembered".into()),
-                ("remembered_in".into(), session.into()),
-            ],
-            blocks: arguments
-                .text
-                .split("\n\n")
-                .map(str::trim)
-                .filter(|b| !b.is_empty())
-                .map(str::to_owned)
-                .collect(),
+            properties: vec![("source".into(), "remembered".into()), ("remembered_in".into(), session.into())],
+            blocks: arguments.text.split("\n\n").map(str::trim).filter(|b| !b.is_empty()).map(str::to_owned).collect(),
         };
         let (path, changes) = plan_event(&event, &vault.snapshot());
         vault.commit(&changes)?;
@@ -331,11 +281,7 @@ fn shown(reply: &SearchReply) -> String {
             } else {
                 format!("[{}] ", passage.heading_path.join(" > "))
             };
-            let id = passage
-                .block_id
-                .as_deref()
-                .map(|id| format!(" ^{id}"))
-                .unwrap_or_default();
+            let id = passage.block_id.as_deref().map(|id| format!(" ^{id}")).unwrap_or_default();
             let _ = writeln!(
                 text,
                 "lines {}-{}: {place}{}{id}",
@@ -347,14 +293,7 @@ fn shown(reply: &SearchReply) -> String {
         let _ = write!(
             out,
             "\n{}",
-            fenced(
-                &[
-                    ("path", hit.path.as_str()),
-                    ("layer", hit.layer.as_str()),
-                    ("date", &date)
-                ],
-                &text
-            )
+            fenced(&[("path", hit.path.as_str()), ("layer", hit.layer.as_str()), ("date", &date)], &text)
         );
     }
     for notice in &reply.notices {
@@ -377,14 +316,12 @@ fn filters(text: &str) -> Filters {
         };
         let day = |value: &str| value.parse::<chrono::NaiveDate>().ok();
         match key.to_lowercase().as_str() {
-            "in" | "layer" => filters
-                .layers
-                .extend(serde_json::from_value::<Layer>(json!(value.to_lowercase())).ok()),
+            "in" | "layer" => filters.layers.extend(serde_json::from_value::<Layer>(json!(value.to_lowercase())).ok()),
             "tag" | "标签" => filters.tags.push(value.to_owned()),
             "folder" => filters.folder = Some(value.to_owned()),
-            "bucket" => filters.buckets.extend(
-                serde_json::from_value::<dormouse_vault::Bucket>(json!(value.to_lowercase())).ok(),
-            ),
+            "bucket" => filters
+                .buckets
+                .extend(serde_json::from_value::<dormouse_vault::Bucket>(json!(value.to_lowercase())).ok()),
             "from" => filters.from = day(value),
             "until" => filters.until = day(value),
             "date" => match value.split_once("..") {

@@ -43,19 +43,13 @@ impl ToolOutput {
     /// A result.
     #[must_use]
     pub fn ok(text: impl Into<String>) -> Self {
-        Self {
-            text: text.into(),
-            is_error: false,
-        }
+        Self { text: text.into(), is_error: false }
     }
 
     /// A failure that the model should read.
     #[must_use]
     pub fn error(text: impl Into<String>) -> Self {
-        Self {
-            text: text.into(),
-            is_error: true,
-        }
+        Self { text: text.into(), is_error: true }
     }
 }
 
@@ -107,10 +101,7 @@ impl ToolSet {
     /// What is offered to the model, in name order.
     #[must_use]
     pub fn specs(&self) -> Vec<ToolSpec> {
-        self.tools
-            .values()
-            .map(|tool| tool.spec().clone())
-            .collect()
+        self.tools.values().map(|tool| tool.spec().clone()).collect()
     }
 }
 
@@ -122,8 +113,5 @@ impl std::fmt::Debug for ToolSet {
 
 /// A name without case and separators.
 pub(crate) fn folded(name: &str) -> String {
-    name.chars()
-        .filter(|c| c.is_alphanumeric())
-        .flat_map(char::to_lowercase)
-        .collect()
+    name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }

@@ -12,10 +12,7 @@ pub fn dependencies(calls: &[Access]) -> Vec<Vec<usize>> {
         .enumerate()
         .map(|(at, call)| {
             let earlier = calls.iter().enumerate().take(at);
-            earlier
-                .filter(|(_, other)| conflict(other, call))
-                .map(|(index, _)| index)
-                .collect()
+            earlier.filter(|(_, other)| conflict(other, call)).map(|(index, _)| index).collect()
         })
         .collect()
 }
@@ -65,22 +62,13 @@ mod tests {
     #[test]
     fn an_edit_waits_for_the_read_of_its_file_and_a_later_read_for_the_edit() {
         let calls = [read("a"), read("b"), write("./a"), read("b"), read("a")];
-        assert_eq!(
-            dependencies(&calls),
-            [vec![], vec![], vec![0], vec![], vec![2]]
-        );
+        assert_eq!(dependencies(&calls), [vec![], vec![], vec![0], vec![], vec![2]]);
     }
 
     #[test]
     fn folders_cover_their_files_and_exclusive_calls_stand_alone() {
-        assert_eq!(
-            dependencies(&[read("notes"), write("notes/a.md"), write("notesx")]),
-            [vec![], vec![0], vec![]]
-        );
-        assert_eq!(
-            dependencies(&[Access::Pure, Access::Exclusive, Access::Pure]),
-            [vec![], vec![0], vec![1]]
-        );
+        assert_eq!(dependencies(&[read("notes"), write("notes/a.md"), write("notesx")]), [vec![], vec![0], vec![]]);
+        assert_eq!(dependencies(&[Access::Pure, Access::Exclusive, Access::Pure]), [vec![], vec![0], vec![1]]);
     }
 
     fn access() -> impl Strategy<Value = Access> {

@@ -5,11 +5,7 @@ use std::time::Duration;
 
 use dormouse_agent_loop::{BackgroundJobs, Submitted};
 
-fn job(
-    log: &Arc<Mutex<Vec<&'static str>>>,
-    name: &'static str,
-    ms: u64,
-) -> impl Future<Output = ()> + Send + 'static {
+fn job(log: &Arc<Mutex<Vec<&'static str>>>, name: &'static str, ms: u64) -> impl Future<Output = ()> + Send + 'static {
     let log = Arc::clone(log);
     async move {
         tokio::time::sleep(Duration::from_millis(ms)).await;

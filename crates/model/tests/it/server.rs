@@ -14,11 +14,7 @@ pub(crate) struct Answer {
 }
 
 pub(crate) fn json(status: &'static str, body: &Value) -> Answer {
-    Answer {
-        status,
-        kind: "application/json",
-        body: body.to_string(),
-    }
+    Answer { status, kind: "application/json", body: body.to_string() }
 }
 
 /// What a request held.
@@ -54,19 +50,14 @@ pub(crate) async fn serve(answers: Vec<Answer>) -> Server {
                 let length = head
                     .lines()
                     .find_map(|l| {
-                        l.to_lowercase()
-                            .strip_prefix("content-length: ")
-                            .map(|n| n.trim().parse::<usize>().unwrap())
+                        l.to_lowercase().strip_prefix("content-length: ").map(|n| n.trim().parse::<usize>().unwrap())
                     })
                     .unwrap_or(0);
                 if n == 0 || body.len() >= length {
                     break (head.to_owned(), body.to_owned());
                 }
             };
-            kept.lock().unwrap().push(Seen {
-                head,
-                body: serde_json::from_str(&body).unwrap_or(Value::Null),
-            });
+            kept.lock().unwrap().push(Seen { head, body: serde_json::from_str(&body).unwrap_or(Value::Null) });
             let text = format!(
                 "HTTP/1.1 {}\r\ncontent-type: {}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{}",
                 answer.status,

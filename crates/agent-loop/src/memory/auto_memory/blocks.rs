@@ -19,11 +19,7 @@ pub(super) fn blocks(turns: &[Turn], chinese: bool, max_chars: usize) -> Vec<Str
         for part in parts(&turn.text) {
             match part {
                 Part::Text(text) => {
-                    out.extend(
-                        pieces(&text, max_chars)
-                            .into_iter()
-                            .map(|piece| format!("{speaker}{piece}")),
-                    );
+                    out.extend(pieces(&text, max_chars).into_iter().map(|piece| format!("{speaker}{piece}")));
                 }
                 Part::Item(text) | Part::Code(text) => out.push(text),
             }
@@ -82,11 +78,9 @@ fn flush(paragraph: &mut Vec<String>, out: &mut Vec<Part>) {
 
 fn is_rule(line: &str) -> bool {
     line.len() >= 3
-        && ["-", "*", "_", "="].iter().any(|mark| {
-            line.replace([' ', '\t'], "")
-                .trim_matches(|c: char| mark.starts_with(c))
-                .is_empty()
-        })
+        && ["-", "*", "_", "="]
+            .iter()
+            .any(|mark| line.replace([' ', '\t'], "").trim_matches(|c: char| mark.starts_with(c)).is_empty())
 }
 
 fn is_item(line: &str) -> bool {
@@ -94,18 +88,13 @@ fn is_item(line: &str) -> bool {
         return true;
     }
     let digits = line.chars().take_while(char::is_ascii_digit).count();
-    (1..=9).contains(&digits)
-        && line
-            .get(digits..)
-            .is_some_and(|rest| rest.starts_with(". ") || rest.starts_with(") "))
+    (1..=9).contains(&digits) && line.get(digits..).is_some_and(|rest| rest.starts_with(". ") || rest.starts_with(") "))
 }
 
 /// Without a trailing ` ^id`: ids are given by the writer, each once.
 fn without_id(line: &str) -> &str {
     match line.rsplit_once(" ^") {
-        Some((text, id))
-            if !id.is_empty() && id.chars().all(|c| c.is_ascii_alphanumeric() || c == '-') =>
-        {
+        Some((text, id)) if !id.is_empty() && id.chars().all(|c| c.is_ascii_alphanumeric() || c == '-') => {
             text.trim_end()
         }
         _ => line,
@@ -130,11 +119,7 @@ fn pieces(text: &str, max: usize) -> Vec<String> {
             _ if length <= max => out.push(sentence.to_owned()),
             _ => {
                 let chars: Vec<char> = sentence.chars().collect();
-                out.extend(
-                    chars
-                        .chunks(max)
-                        .map(|chunk| chunk.iter().collect::<String>()),
-                );
+                out.extend(chars.chunks(max).map(|chunk| chunk.iter().collect::<String>()));
             }
         }
     }

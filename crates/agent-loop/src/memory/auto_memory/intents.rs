@@ -38,26 +38,12 @@ const STRONG: &[&str] = &[
     "说另一个",
 ];
 /// Words that may open one, when the vocabulary shifts as well.
-const WEAK: &[&str] = &[
-    "by the way",
-    "also",
-    "another thing",
-    "next",
-    "separately",
-    "now",
-    "另外",
-    "还有",
-    "顺便",
-    "对了",
-    "接下来",
-];
+const WEAK: &[&str] =
+    &["by the way", "also", "another thing", "next", "separately", "now", "另外", "还有", "顺便", "对了", "接下来"];
 
 /// Cuts the turns at new intents. Cuts fall before a turn of the user only. Near-linear.
 pub(super) fn intents(turns: &[Turn]) -> Vec<&[Turn]> {
-    let words: Vec<BTreeSet<String>> = turns
-        .iter()
-        .map(|t| content_words(&t.text).into_iter().collect())
-        .collect();
+    let words: Vec<BTreeSet<String>> = turns.iter().map(|t| content_words(&t.text).into_iter().collect()).collect();
     let mut out = Vec::new();
     let mut start = 0;
     let mut said: BTreeSet<&String> = BTreeSet::new();
@@ -85,8 +71,7 @@ fn opens(turn: &Turn, ahead: &[BTreeSet<String>], said: &BTreeSet<&String>, leng
         return true;
     }
     let weak = WEAK.iter().any(|mark| {
-        head.strip_prefix(mark)
-            .is_some_and(|rest| rest.chars().next().is_none_or(|c| !c.is_ascii_alphabetic()))
+        head.strip_prefix(mark).is_some_and(|rest| rest.chars().next().is_none_or(|c| !c.is_ascii_alphabetic()))
     });
     if length < if weak { 2 } else { 4 } || !is_request(&turn.text) {
         return false;

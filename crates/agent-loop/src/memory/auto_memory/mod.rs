@@ -54,12 +54,7 @@ pub struct AutoMemoryConfig {
 
 impl Default for AutoMemoryConfig {
     fn default() -> Self {
-        Self {
-            name_chars: 64,
-            description_chars: 200,
-            block_chars: 1_200,
-            max_blocks: 200,
-        }
+        Self { name_chars: 64, description_chars: 200, block_chars: 1_200, max_blocks: 200 }
     }
 }
 
@@ -75,16 +70,9 @@ pub struct PlannedEvent {
 /// Plans the events of a conversation that `snapshot` does not hold yet. Messages up to the last one
 /// that an event of this session covers are not looked at again. Near-linear in the text.
 #[must_use]
-pub fn plan_events(
-    conversation: &Conversation,
-    snapshot: &Snapshot,
-    config: &AutoMemoryConfig,
-) -> Vec<PlannedEvent> {
+pub fn plan_events(conversation: &Conversation, snapshot: &Snapshot, config: &AutoMemoryConfig) -> Vec<PlannedEvent> {
     let from = captured_until(&conversation.session, snapshot);
-    let turns: Vec<Turn> = spoken(&conversation.messages)
-        .into_iter()
-        .filter(|turn| turn.message >= from)
-        .collect();
+    let turns: Vec<Turn> = spoken(&conversation.messages).into_iter().filter(|turn| turn.message >= from).collect();
     let chinese = is_chinese(&turns);
     let mut planned = Vec::new();
     for intent in intents(&turns) {
@@ -104,10 +92,7 @@ pub fn plan_events(
                     properties: vec![
                         ("source".into(), "conversation".into()),
                         (SESSION.into(), conversation.session.clone()),
-                        (
-                            MESSAGES.into(),
-                            format!("{}-{}", first.message, last.message),
-                        ),
+                        (MESSAGES.into(), format!("{}-{}", first.message, last.message)),
                     ],
                     blocks: part.to_vec(),
                 },
@@ -128,17 +113,8 @@ fn captured_until(session: &str, snapshot: &Snapshot) -> usize {
     };
     snapshot
         .notes()
-        .filter(|note| {
-            note.layer == Layer::Daily && property(note, SESSION).as_deref() == Some(session)
-        })
-        .filter_map(|note| {
-            property(note, MESSAGES)?
-                .split_once('-')?
-                .1
-                .trim()
-                .parse::<usize>()
-                .ok()
-        })
+        .filter(|note| note.layer == Layer::Daily && property(note, SESSION).as_deref() == Some(session))
+        .filter_map(|note| property(note, MESSAGES)?.split_once('-')?.1.trim().parse::<usize>().ok())
         .map(|last| last + 1)
         .max()
         .unwrap_or(0)
@@ -146,12 +122,7 @@ fn captured_until(session: &str, snapshot: &Snapshot) -> usize {
 
 fn is_chinese(turns: &[Turn]) -> bool {
     let count = |wanted: fn(char) -> bool| {
-        turns
-            .iter()
-            .filter(|t| t.speaker == Speaker::User)
-            .flat_map(|t| t.text.chars())
-            .filter(|c| wanted(*c))
-            .count()
+        turns.iter().filter(|t| t.speaker == Speaker::User).flat_map(|t| t.text.chars()).filter(|c| wanted(*c)).count()
     };
     count(dormouse_vault::text::is_cjk) * 3 > count(char::is_alphabetic)
 }
@@ -163,13 +134,10 @@ fn name(request: &str, max: usize) -> String {
         .next()
         .and_then(|range| request.get(range))
         .unwrap_or(request);
-    let bare = spoken::without_lead_in(sentence)
-        .trim_end_matches(['.', '!', '?', '。', '！', '？', '…', '；', ':', '：']);
+    let bare =
+        spoken::without_lead_in(sentence).trim_end_matches(['.', '!', '?', '。', '！', '？', '…', '；', ':', '：']);
     let mut chars = bare.chars();
-    let capital: String = chars
-        .next()
-        .map(|c| c.to_uppercase().chain(chars).collect())
-        .unwrap_or_default();
+    let capital: String = chars.next().map(|c| c.to_uppercase().chain(chars).collect()).unwrap_or_default();
     shortened(&capital, max)
 }
 

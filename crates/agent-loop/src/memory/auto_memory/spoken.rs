@@ -51,11 +51,7 @@ pub(super) fn spoken(messages: &[Message]) -> Vec<Turn> {
         }
         let text = text.trim();
         if !text.is_empty() && !is_phatic(text) {
-            out.push(Turn {
-                message: at,
-                speaker,
-                text: text.to_owned(),
-            });
+            out.push(Turn { message: at, speaker, text: text.to_owned() });
         }
     }
     out
@@ -63,14 +59,9 @@ pub(super) fn spoken(messages: &[Message]) -> Vec<Turn> {
 
 /// Messages that the loop itself writes in the user's place.
 fn is_ours(text: &str) -> bool {
-    [
-        "[continue]",
-        "[tool call]",
-        "[Earlier in this conversation",
-        "<TOOL_RESULT",
-    ]
-    .iter()
-    .any(|mark| text.starts_with(mark))
+    ["[continue]", "[tool call]", "[Earlier in this conversation", "<TOOL_RESULT"]
+        .iter()
+        .any(|mark| text.starts_with(mark))
 }
 
 fn remember(text: &str, injected: &mut BTreeSet<Vec<String>>) {
@@ -107,15 +98,11 @@ fn without_blobs(text: &str) -> String {
         line.split_whitespace().any(|word| {
             word.len() > 200
                 && word.bytes().all(|b| {
-                    b.is_ascii_alphanumeric()
-                        || matches!(b, b'+' | b'/' | b'=' | b'-' | b'_' | b':' | b';' | b',')
+                    b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/' | b'=' | b'-' | b'_' | b':' | b';' | b',')
                 })
         })
     };
-    text.lines()
-        .filter(|line| !blob(line))
-        .collect::<Vec<_>>()
-        .join("\n")
+    text.lines().filter(|line| !blob(line)).collect::<Vec<_>>().join("\n")
 }
 
 /// A short announcement beside a tool call: `Let me check.`
@@ -142,28 +129,14 @@ fn announces_tool(text: &str) -> bool {
         "查一下",
         "看一下",
     ];
-    starts.iter().any(|s| lower.starts_with(s))
-        && lower.chars().count() <= 80
-        && sentences(&lower).len() <= 1
+    starts.iter().any(|s| lower.starts_with(s)) && lower.chars().count() <= 80 && sentences(&lower).len() <= 1
 }
 
 /// Greetings, thanks and bare consent: words without a matter.
 fn is_phatic(text: &str) -> bool {
     let lower = text.to_lowercase();
-    let rest: String = lower
-        .chars()
-        .map(|c| {
-            if c.is_alphanumeric() || c == '\'' {
-                c
-            } else {
-                ' '
-            }
-        })
-        .collect();
-    let mut rest = format!(
-        " {} ",
-        rest.split_whitespace().collect::<Vec<_>>().join(" ")
-    );
+    let rest: String = lower.chars().map(|c| if c.is_alphanumeric() || c == '\'' { c } else { ' ' }).collect();
+    let mut rest = format!(" {} ", rest.split_whitespace().collect::<Vec<_>>().join(" "));
     for phrase in PHATIC_ENGLISH {
         rest = rest.replace(&format!(" {phrase} "), " ");
     }
@@ -247,20 +220,13 @@ const PHATIC_CHINESE: &[&str] = &[
 /// The first request of an intent: what it is about. `None` for small talk.
 pub(super) fn first_request(intent: &[Turn]) -> Option<String> {
     let user = |turn: &&Turn| turn.speaker == Speaker::User;
-    let asks = intent
-        .iter()
-        .filter(user)
-        .find(|turn| is_request(&turn.text))
-        .is_some()
-        || has_answered_question(intent);
+    let asks =
+        intent.iter().filter(user).find(|turn| is_request(&turn.text)).is_some() || has_answered_question(intent);
     if !asks {
         return None;
     }
     // The opening words name the matter, but for those that only announce it.
-    let opening = intent
-        .iter()
-        .filter(user)
-        .find(|turn| content_words(&turn.text).len() >= 3)?;
+    let opening = intent.iter().filter(user).find(|turn| content_words(&turn.text).len() >= 3)?;
     Some(matter(&opening.text))
 }
 
@@ -271,42 +237,19 @@ fn matter(text: &str) -> String {
         let sentence = without_lead_in(text.get(range.clone()).unwrap_or_default());
         content_words(sentence).len() >= 2 && !is_phatic(sentence)
     };
-    let from = all
-        .iter()
-        .find(|range| says(range))
-        .map_or(0, |range| range.start);
+    let from = all.iter().find(|range| says(range)).map_or(0, |range| range.start);
     without_lead_in(text.get(from..).unwrap_or(text)).to_owned()
 }
 
 /// Whether somebody wants, asks, decides or lays down something.
 pub(super) fn is_request(text: &str) -> bool {
     let lower = text.to_lowercase();
-    let padded = format!(
-        " {} ",
-        lower.replace(['\n', ',', ';', ':', '.', '!', '"', '('], " ")
-    );
-    let question = sentences(&lower)
-        .iter()
-        .filter_map(|r| lower.get(r.clone()))
-        .any(|sentence| {
-            let open = [
-                "what ",
-                "why ",
-                "how ",
-                "which ",
-                "where ",
-                "when ",
-                "who ",
-                "and speed",
-                "can ",
-                "could ",
-                "would ",
-            ];
-            sentence.ends_with('?')
-                && open
-                    .iter()
-                    .any(|w| sentence.starts_with(w) || sentence.contains(&format!(" {}", w)))
-        });
+    let padded = format!(" {} ", lower.replace(['\n', ',', ';', ':', '.', '!', '"', '('], " "));
+    let question = sentences(&lower).iter().filter_map(|r| lower.get(r.clone())).any(|sentence| {
+        let open =
+            ["what ", "why ", "how ", "which ", "where ", "when ", "who ", "and speed", "can ", "could ", "would "];
+        sentence.ends_with('?') && open.iter().any(|w| sentence.starts_with(w) || sentence.contains(&format!(" {}", w)))
+    });
     question
         || WANTS_ENGLISH.iter().any(|cue| padded.contains(cue))
         || WANTS_CHINESE.iter().any(|cue| lower.contains(cue))
@@ -393,15 +336,12 @@ fn has_answered_question(intent: &[Turn]) -> bool {
         let [question, answer] = pair else {
             return false;
         };
-        let asks =
-            question.speaker == Speaker::User && question.text.trim_end().ends_with(['?', '？']);
+        let asks = question.speaker == Speaker::User && question.text.trim_end().ends_with(['?', '？']);
         if !asks || answer.speaker != Speaker::Agent {
             return false;
         }
         let said: BTreeSet<String> = content_words(&answer.text).into_iter().collect();
-        content_words(&question.text)
-            .iter()
-            .any(|word| word.chars().count() >= 2 && said.contains(word))
+        content_words(&question.text).iter().any(|word| word.chars().count() >= 2 && said.contains(word))
     })
 }
 
@@ -411,27 +351,16 @@ pub(super) fn without_lead_in(sentence: &str) -> &str {
     loop {
         let before = rest.len();
         for lead in LEAD_INS {
-            let matches = rest
-                .get(..lead.len())
-                .is_some_and(|head| head.eq_ignore_ascii_case(lead));
+            let matches = rest.get(..lead.len()).is_some_and(|head| head.eq_ignore_ascii_case(lead));
             let after = rest.get(lead.len()..).unwrap_or_default();
-            let ends = lead
-                .chars()
-                .last()
-                .is_some_and(|c| !c.is_ascii_alphabetic())
+            let ends = lead.chars().last().is_some_and(|c| !c.is_ascii_alphabetic())
                 || after.chars().next().is_none_or(|c| !c.is_alphanumeric());
             if matches && ends {
-                rest = after.trim_start_matches([
-                    ' ', ',', '.', ':', '，', '。', '：', '、', '!', '！', '?',
-                ]);
+                rest = after.trim_start_matches([' ', ',', '.', ':', '，', '。', '：', '、', '!', '！', '?']);
             }
         }
         if rest.len() == before {
-            return if rest.is_empty() {
-                sentence.trim()
-            } else {
-                rest
-            };
+            return if rest.is_empty() { sentence.trim() } else { rest };
         }
     }
 }
