@@ -18,7 +18,7 @@ fn every_question_together_writes_the_spool_and_nothing_else() {
     assert_eq!(recall.list(&ListRequest::default()).total, 3);
     let request = TraverseRequest { from: "ferry".to_owned(), depth: 3, ..TraverseRequest::default() };
     assert_eq!(recall.traverse(&request).unwrap().total, 3);
-    assert!(recall.context("ferry", 200).unwrap().text.contains("nine"));
+    assert!(recall.context("ferry", 200).unwrap().markdown.contains("nine"));
     assert_eq!(recall.mark_read(&[reply.hits[0].path.clone()]), None);
     assert!(vault.exists("meta/access_spool.jsonl"));
     assert_eq!(vault.dump_if(|path| path != "meta/access_spool.jsonl"), before);
