@@ -52,8 +52,10 @@ pub(crate) enum Command {
     #[command(after_help = "Example: dormouse read digest/wiki/ranking")]
     Read(ReadArgs),
     /// Write down something that happened, as a daily event.
-    #[command(after_help = "Example: dormouse remember \"Reindexing takes 4 s on 10k notes\" --title \"Index timing\"\n\
-        Without TEXT it reads standard input; paragraphs become blocks.")]
+    #[command(
+        after_help = "Example: dormouse remember \"Reindexing takes 4 s on 10k notes\" --title \"Index timing\"\n\
+        Without TEXT it reads standard input; paragraphs become blocks."
+    )]
     Remember(RememberArgs),
     /// Abstract new experience into linked digest notes.
     #[command(after_help = "Example: dormouse dream --dry-run\n\

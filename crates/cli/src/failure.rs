@@ -72,22 +72,36 @@ impl Failure {
 
 fn of_vault(error: &VaultError) -> (&'static str, Option<&'static str>) {
     match error {
-        VaultError::NotAFolder { .. } => ("no-vault", Some("name an existing folder with --vault, or run `dormouse init DIR`")),
-        VaultError::Path { .. } => ("bad-path", Some("name a note by its path inside the vault, as `digest/wiki/x.md`")),
-        VaultError::NotFound { .. } => ("not-found", Some("`dormouse list` shows what there is, `dormouse search WORDS` finds it")),
+        VaultError::NotAFolder { .. } => {
+            ("no-vault", Some("name an existing folder with --vault, or run `dormouse init DIR`"))
+        }
+        VaultError::Path { .. } => {
+            ("bad-path", Some("name a note by its path inside the vault, as `digest/wiki/x.md`"))
+        }
+        VaultError::NotFound { .. } => {
+            ("not-found", Some("`dormouse list` shows what there is, `dormouse search WORDS` finds it"))
+        }
         _ => ("io", Some("check that the folder can be read, and try again")),
     }
 }
 
 fn of_commit(error: &CommitError) -> (&'static str, Option<&'static str>) {
     match error {
-        CommitError::Conflict(_) => ("conflict", Some("read the note again and repeat the change on its current version")),
-        CommitError::Denied { .. } => ("denied", Some("ARCHITECTURE.md, “Who may write what”, says which command writes there")),
-        CommitError::Conservation(_) => ("conservation", Some("nothing was written; keep the links and blocks that are named")),
+        CommitError::Conflict(_) => {
+            ("conflict", Some("read the note again and repeat the change on its current version"))
+        }
+        CommitError::Denied { .. } => {
+            ("denied", Some("ARCHITECTURE.md, “Who may write what”, says which command writes there"))
+        }
+        CommitError::Conservation(_) => {
+            ("conservation", Some("nothing was written; keep the links and blocks that are named"))
+        }
         CommitError::MalformedFrontmatter { .. } => ("malformed-frontmatter", Some("mend the YAML by hand first")),
         CommitError::NotUtf8 { .. } => ("not-utf8", Some("save the file as UTF-8 first")),
         CommitError::Locked { .. } => ("locked", Some("wait for the other process, or end it")),
-        CommitError::ReadOnly { .. } => ("read-only", Some("reading works; to write, open the vault where it may be written")),
+        CommitError::ReadOnly { .. } => {
+            ("read-only", Some("reading works; to write, open the vault where it may be written"))
+        }
         _ => ("io", Some("check the disk's space and permissions, and try again")),
     }
 }

@@ -32,20 +32,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         progress: &Print,
         cancel: &|| false,
     };
-    let report = run(
-        context,
-        &[
-            Task::Communities,
-            Task::Time,
-            Task::Duplicates,
-            Task::Health,
-        ],
-    )?;
+    let report = run(context, &[Task::Communities, Task::Time, Task::Duplicates, Task::Health])?;
     for theme in &report.communities {
-        println!(
-            "theme {}: {} notes about {}, around {}",
-            theme.id, theme.size, theme.label, theme.hub
-        );
+        println!("theme {}: {} notes about {}, around {}", theme.id, theme.size, theme.label, theme.hub);
     }
     for pair in &report.duplicates {
         println!("look at {} and {}", pair.keep, pair.other);

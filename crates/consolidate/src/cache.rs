@@ -38,8 +38,5 @@ pub(crate) fn store_bytes(vault: &Vault, name: &str, bytes: &[u8]) -> Result<(),
         temp.persist(&file).map_err(|e| e.error)?;
         Ok(())
     };
-    write().map_err(|source| CommitError::Io {
-        path: file.clone(),
-        source,
-    })
+    write().map_err(|source| CommitError::Io { path: file.clone(), source })
 }

@@ -39,13 +39,7 @@ pub struct SplitConfig {
 
 impl Default for SplitConfig {
     fn default() -> Self {
-        Self {
-            threshold_tokens: 1200,
-            min_child_tokens: 100,
-            cohesion: 0.25,
-            cooldown_days: 14,
-            max_per_sweep: 20,
-        }
+        Self { threshold_tokens: 1200, min_child_tokens: 100, cohesion: 0.25, cooldown_days: 14, max_per_sweep: 20 }
     }
 }
 
@@ -103,14 +97,7 @@ pub struct CommunitiesConfig {
 
 impl Default for CommunitiesConfig {
     fn default() -> Self {
-        Self {
-            resolution: 1.0,
-            source_coupling: 0.5,
-            hub_cap: 16,
-            starts: 4,
-            list_singletons: true,
-            terms: 5,
-        }
+        Self { resolution: 1.0, source_coupling: 0.5, hub_cap: 16, starts: 4, list_singletons: true, terms: 5 }
     }
 }
 
@@ -132,13 +119,7 @@ pub struct TimeConfig {
 
 impl Default for TimeConfig {
     fn default() -> Self {
-        Self {
-            tau_days: 60.0,
-            inbound_scale: 10.0,
-            archive_below: 0.15,
-            window_days: 30,
-            history_days: 90,
-        }
+        Self { tau_days: 60.0, inbound_scale: 10.0, archive_below: 0.15, window_days: 30, history_days: 90 }
     }
 }
 
@@ -160,12 +141,7 @@ pub struct HealthConfig {
 
 impl Default for HealthConfig {
     fn default() -> Self {
-        Self {
-            oversize_tokens: 2400,
-            bucket_share: 0.9,
-            bucket_min_notes: 20,
-            max_listed: 50,
-        }
+        Self { oversize_tokens: 2400, bucket_share: 0.9, bucket_min_notes: 20, max_listed: 50 }
     }
 }
 
@@ -183,10 +159,6 @@ pub struct ScheduleConfig {
 
 impl Default for ScheduleConfig {
     fn default() -> Self {
-        Self {
-            quiet_minutes: 10,
-            daily_hours: 24,
-            weekly_hours: 168,
-        }
+        Self { quiet_minutes: 10, daily_hours: 24, weekly_hours: 168 }
     }
 }

@@ -54,17 +54,11 @@ impl Inputs {
     pub(crate) fn read(vault: &Vault, watch: &Watch<'_>) -> Result<Self, ConsolidateError> {
         let snapshot = vault.snapshot();
         let mut digests = Vec::new();
-        for note in snapshot
-            .notes()
-            .filter(|n| n.layer == Layer::Digest && n.is_live() && n.utf8)
-        {
+        for note in snapshot.notes().filter(|n| n.layer == Layer::Digest && n.is_live() && n.utf8) {
             watch.check()?;
             match vault.read(&note.path) {
                 Ok(read) if read.version == note.version => {
-                    digests.push(Digest {
-                        note: Arc::clone(note),
-                        text: read.text,
-                    });
+                    digests.push(Digest { note: Arc::clone(note), text: read.text });
                 }
                 Ok(_) | Err(VaultError::NotFound { .. }) => {}
                 Err(error) => return Err(error.into()),

@@ -51,8 +51,7 @@ mod rng;
 mod state;
 
 pub use config::{
-    CommunitiesConfig, ConsolidateConfig, DuplicatesConfig, HealthConfig, ScheduleConfig,
-    SplitConfig, TimeConfig,
+    CommunitiesConfig, ConsolidateConfig, DuplicatesConfig, HealthConfig, ScheduleConfig, SplitConfig, TimeConfig,
 };
 pub use duplicates::{DuplicatePair, DuplicateReason};
 pub use error::ConsolidateError;

@@ -1,8 +1,5 @@
 //! PageRank on sparse rows (Brin and Page 1998), plain and personalised.
-#![expect(
-    clippy::indexing_slicing,
-    reason = "all vectors have one entry per node, and rows name nodes of the graph"
-)]
+#![expect(clippy::indexing_slicing, reason = "all vectors have one entry per node, and rows name nodes of the graph")]
 
 use crate::communities::{Csr, GraphError};
 
@@ -19,11 +16,7 @@ pub struct PageRank {
 
 impl Default for PageRank {
     fn default() -> Self {
-        Self {
-            damping: 0.85,
-            tolerance: 1e-12,
-            max_rounds: 500,
-        }
+        Self { damping: 0.85, tolerance: 1e-12, max_rounds: 500 }
     }
 }
 
@@ -51,20 +44,13 @@ impl PageRank {
         }
         let reset = reset_vector(n, seeds);
         let (incoming, out) = in_edges(graph)?;
-        let damping = if self.damping.is_finite() {
-            self.damping.clamp(0.0, 1.0)
-        } else {
-            0.85
-        };
+        let damping = if self.damping.is_finite() { self.damping.clamp(0.0, 1.0) } else { 0.85 };
         let mut rank = reset.clone();
         for _ in 0..self.max_rounds {
             let dangling: f64 = (0..n).filter(|&u| out[u] <= 0.0).map(|u| rank[u]).sum();
             let mut next: Vec<f64> = (0..n as u32)
                 .map(|v| {
-                    let through: f64 = incoming
-                        .row(v)
-                        .map(|(u, w)| rank[u as usize] * (w / out[u as usize]))
-                        .sum();
+                    let through: f64 = incoming.row(v).map(|(u, w)| rank[u as usize] * (w / out[u as usize])).sum();
                     let at = reset[v as usize];
                     damping * (through + dangling * at) + (1.0 - damping) * at
                 })
@@ -107,11 +93,7 @@ fn in_edges(graph: &Csr) -> Result<(Csr, Vec<f64>), GraphError> {
     let mut out = vec![0.0; n];
     for u in 0..n as u32 {
         for (v, weight) in graph.row(u) {
-            let weight = if u == v && !graph.is_directed() {
-                2.0 * weight
-            } else {
-                weight
-            };
+            let weight = if u == v && !graph.is_directed() { 2.0 * weight } else { weight };
             out[u as usize] += weight;
             turned.push((v, u, weight));
         }
@@ -125,9 +107,7 @@ mod tests {
 
     fn ranks(nodes: usize, edges: &[(u32, u32)], seeds: &[(u32, f64)]) -> Vec<f64> {
         let edges: Vec<_> = edges.iter().map(|&(u, v)| (u, v, 1.0)).collect();
-        PageRank::default()
-            .rank_from(&Csr::directed(nodes, &edges).unwrap(), seeds)
-            .unwrap()
+        PageRank::default().rank_from(&Csr::directed(nodes, &edges).unwrap(), seeds).unwrap()
     }
 
     #[test]
@@ -151,18 +131,12 @@ mod tests {
         let edges = [(0, 1), (0, 2), (1, 2)];
         let plain = ranks(4, &edges, &[]);
         assert_eq!(ranks(4, &edges, &[(99, 1.0)]), plain);
-        assert_eq!(
-            ranks(4, &edges, &[(0, f64::NAN), (1, -1.0), (2, 0.0)]),
-            plain
-        );
+        assert_eq!(ranks(4, &edges, &[(0, f64::NAN), (1, -1.0), (2, 0.0)]), plain);
     }
 
     #[test]
     fn personalised_rank_stays_near_its_seed() {
         let rank = ranks(4, &[(0, 1), (1, 0), (2, 3), (3, 2)], &[(0, 1.0)]);
-        assert!(
-            rank[0] > 0.5 && rank[2] == 0.0 && rank[3] == 0.0,
-            "{rank:?}"
-        );
+        assert!(rank[0] > 0.5 && rank[2] == 0.0 && rank[3] == 0.0, "{rank:?}");
     }
 }

@@ -47,10 +47,6 @@ impl Watch<'_> {
 
     /// Stops the task when the caller wants it.
     pub(crate) fn check(&self) -> Result<(), ConsolidateError> {
-        if (self.cancel)() {
-            Err(ConsolidateError::Cancelled)
-        } else {
-            Ok(())
-        }
+        if (self.cancel)() { Err(ConsolidateError::Cancelled) } else { Ok(()) }
     }
 }

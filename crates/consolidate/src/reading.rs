@@ -31,27 +31,13 @@ impl<'a> Reading<'a> {
             starts.get(first).is_some_and(|s| s.end <= field.end)
         };
         let fields = doc.fields.iter().map(|f| f.span.clone()).filter(holds_link);
-        let fields = fields.map(|span| Cut {
-            span,
-            shown: String::new(),
-        });
+        let fields = fields.map(|span| Cut { span, shown: String::new() });
         let links = doc.links.iter().map(|link| {
-            let shown = link
-                .display
-                .clone()
-                .unwrap_or_else(|| last_segment(&link.target).to_owned());
-            Cut {
-                span: link.span.clone(),
-                shown,
-            }
+            let shown = link.display.clone().unwrap_or_else(|| last_segment(&link.target).to_owned());
+            Cut { span: link.span.clone(), shown }
         });
         let mut cuts: Vec<Cut> = fields.chain(links).collect();
-        cuts.sort_by(|a, b| {
-            a.span
-                .start
-                .cmp(&b.span.start)
-                .then(b.span.end.cmp(&a.span.end))
-        });
+        cuts.sort_by(|a, b| a.span.start.cmp(&b.span.start).then(b.span.end.cmp(&a.span.end)));
         Self { doc, text, cuts }
     }
 
@@ -64,17 +50,8 @@ impl<'a> Reading<'a> {
     /// [`Reading::statement`] of the blocks within `span`.
     pub(crate) fn statement_in(&self, span: Range<usize>) -> String {
         let mut out = String::new();
-        let first = self
-            .doc
-            .blocks
-            .partition_point(|b| b.span.start < span.start);
-        for block in self
-            .doc
-            .blocks
-            .iter()
-            .skip(first)
-            .take_while(|b| b.span.end <= span.end)
-        {
+        let first = self.doc.blocks.partition_point(|b| b.span.start < span.start);
+        for block in self.doc.blocks.iter().skip(first).take_while(|b| b.span.end <= span.end) {
             if let Some(part) = self.block(block) {
                 out.push_str(&part);
                 out.push('\n');
@@ -86,18 +63,14 @@ impl<'a> Reading<'a> {
     /// One block, trimmed, without its id; `None` when nothing but links is in it, or it stands in
     /// a list of related notes, whose words are theirs.
     fn block(&self, block: &Block) -> Option<String> {
-        let heading = block
-            .heading
-            .and_then(|h| self.doc.headings.get(h as usize));
+        let heading = block.heading.and_then(|h| self.doc.headings.get(h as usize));
         if heading.is_some_and(|h| RELATED.contains(&h.text.trim().to_lowercase().as_str())) {
             return None;
         }
         let mut span = block.span.clone();
         let whole = self.text.get(span.clone())?.trim_end();
         if let Some(id) = &block.id
-            && let Some(head) = whole
-                .strip_suffix(id.as_str())
-                .and_then(|w| w.strip_suffix('^'))
+            && let Some(head) = whole.strip_suffix(id.as_str()).and_then(|w| w.strip_suffix('^'))
         {
             span.end = span.start + head.len();
         }
@@ -109,12 +82,7 @@ impl<'a> Reading<'a> {
         };
         let mut at = span.start;
         let first = self.cuts.partition_point(|c| c.span.start < span.start);
-        for cut in self
-            .cuts
-            .iter()
-            .skip(first)
-            .take_while(|c| c.span.start < span.end)
-        {
+        for cut in self.cuts.iter().skip(first).take_while(|c| c.span.start < span.end) {
             if cut.span.start >= at {
                 keep(self.text.get(at..cut.span.start)?, &cut.shown);
                 at = cut.span.end;

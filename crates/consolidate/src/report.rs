@@ -11,9 +11,7 @@ use crate::duplicates::DuplicatePair;
 use crate::health::HealthReport;
 
 /// The tasks, in the order in which a run takes them.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Task {
     /// Splits digests that have grown too long; the one task that writes notes. Normally a split
@@ -31,13 +29,7 @@ pub enum Task {
 
 impl Task {
     /// All tasks in order.
-    pub const ALL: [Self; 5] = [
-        Self::Split,
-        Self::Communities,
-        Self::Time,
-        Self::Duplicates,
-        Self::Health,
-    ];
+    pub const ALL: [Self; 5] = [Self::Split, Self::Communities, Self::Time, Self::Duplicates, Self::Health];
 
     /// The name as used in commands and settings.
     #[must_use]
@@ -166,11 +158,7 @@ impl ConsolidateReport {
     /// ([`HealthReport::exit_code`]), else 0.
     #[must_use]
     pub fn exit_code(&self) -> u8 {
-        if self
-            .tasks
-            .iter()
-            .any(|t| matches!(t.state, TaskState::Failed { .. }))
-        {
+        if self.tasks.iter().any(|t| matches!(t.state, TaskState::Failed { .. })) {
             return 1;
         }
         self.health.as_ref().map_or(0, HealthReport::exit_code)

@@ -1,9 +1,7 @@
 //! One run: the tasks in order, each planned as data and then written in one step.
 
 use dormouse_vault::audit::{self, AuditEntry};
-use dormouse_vault::meta::{
-    AccessLog, Archived, Artefact, Communities, Cooldowns, DreamLedger, Recency,
-};
+use dormouse_vault::meta::{AccessLog, Archived, Artefact, Communities, Cooldowns, DreamLedger, Recency};
 use dormouse_vault::{ChangeSet, Clock, Conservation, NotePath, Stage, Vault, VaultError, Writer};
 
 use crate::config::ConsolidateConfig;
@@ -43,18 +41,10 @@ pub fn run(context: RunContext<'_>, tasks: &[Task]) -> Result<ConsolidateReport,
     let _lock = context.vault.lock_stage(Stage::Consolidate)?;
     context.vault.refresh()?;
     let mut report = ConsolidateReport::new(context.clock.now());
-    let mut run = Run {
-        state: State::load(context.vault),
-        inputs: None,
-        context,
-    };
+    let mut run = Run { state: State::load(context.vault), inputs: None, context };
     for task in Task::ALL.into_iter().filter(|t| tasks.contains(t)) {
         let _span = tracing::info_span!("consolidate", task = task.as_str()).entered();
-        let mut done = TaskReport {
-            task,
-            state: TaskState::Done,
-            numbers: std::collections::BTreeMap::new(),
-        };
+        let mut done = TaskReport { task, state: TaskState::Done, numbers: std::collections::BTreeMap::new() };
         done.state = if (run.context.cancel)() {
             TaskState::Skipped
         } else {
@@ -66,9 +56,7 @@ pub fn run(context: RunContext<'_>, tasks: &[Task]) -> Result<ConsolidateReport,
                 Err(ConsolidateError::Cancelled) => TaskState::Cancelled,
                 Err(error) => {
                     tracing::warn!(task = task.as_str(), "a consolidate task failed");
-                    TaskState::Failed {
-                        reason: error.to_string(),
-                    }
+                    TaskState::Failed { reason: error.to_string() }
                 }
             }
         };
@@ -109,11 +97,7 @@ impl Run<'_> {
     }
 
     fn watch(&self, task: Task) -> Watch<'_> {
-        Watch {
-            task,
-            progress: self.context.progress,
-            cancel: self.context.cancel,
-        }
+        Watch { task, progress: self.context.progress, cancel: self.context.cancel }
     }
 
     fn inputs(&self) -> Result<&Inputs, ConsolidateError> {
@@ -122,24 +106,12 @@ impl Run<'_> {
 
     /// A derived file; when it can't be read that is reported, and its bytes are set aside before
     /// the task puts a new one in its place.
-    fn meta<T: Artefact>(
-        &self,
-        report: &mut ConsolidateReport,
-    ) -> Result<Option<T>, ConsolidateError> {
+    fn meta<T: Artefact>(&self, report: &mut ConsolidateReport) -> Result<Option<T>, ConsolidateError> {
         let loaded = self.context.vault.meta::<T>();
         if let Some(problem) = loaded.problem {
-            let file = self
-                .context
-                .vault
-                .root()
-                .join(&self.context.vault.layout().meta)
-                .join(T::FILE);
+            let file = self.context.vault.root().join(&self.context.vault.layout().meta).join(T::FILE);
             if let Ok(bytes) = std::fs::read(file) {
-                cache::store_bytes(
-                    self.context.vault,
-                    &format!("set-aside/{}", T::FILE),
-                    &bytes,
-                )?;
+                cache::store_bytes(self.context.vault, &format!("set-aside/{}", T::FILE), &bytes)?;
             }
             if !report.problems.contains(&problem) {
                 report.problems.push(problem);
@@ -155,11 +127,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    fn communities(
-        &self,
-        report: &mut ConsolidateReport,
-        done: &mut TaskReport,
-    ) -> Result<(), ConsolidateError> {
+    fn communities(&self, report: &mut ConsolidateReport, done: &mut TaskReport) -> Result<(), ConsolidateError> {
         let context = &self.context;
         let previous = self.meta::<Communities>(report)?;
         let watch = self.watch(Task::Communities);
@@ -186,19 +154,11 @@ impl Run<'_> {
         report.modularity = Some(found.modularity);
         count(done, "notes", self.inputs()?.digests.len());
         count(done, "communities", report.communities.len());
-        count(
-            done,
-            "alone",
-            self.inputs()?.digests.len() - report.communities.iter().map(|c| c.size).sum::<usize>(),
-        );
+        count(done, "alone", self.inputs()?.digests.len() - report.communities.iter().map(|c| c.size).sum::<usize>());
         Ok(())
     }
 
-    fn time(
-        &mut self,
-        report: &mut ConsolidateReport,
-        done: &mut TaskReport,
-    ) -> Result<(), ConsolidateError> {
+    fn time(&mut self, report: &mut ConsolidateReport, done: &mut TaskReport) -> Result<(), ConsolidateError> {
         let log = self.meta::<AccessLog>(report)?;
         let archived = self.meta::<Archived>(report)?;
         // Only so that a file that can't be read is set aside before it is put anew.
@@ -210,20 +170,8 @@ impl Run<'_> {
         let now = context.clock.now();
         let inputs = self.inputs()?;
         let seen = self.state.look(inputs, now.date_naive());
-        let past = time::Past {
-            log: log.as_ref(),
-            archived: archived.as_ref(),
-            ledger: ledger.as_ref(),
-            seen: &seen,
-        };
-        let outcome = time::compute(
-            inputs,
-            &spooled.hits,
-            &past,
-            &context.config.time,
-            now,
-            &self.watch(Task::Time),
-        )?;
+        let past = time::Past { log: log.as_ref(), archived: archived.as_ref(), ledger: ledger.as_ref(), seen: &seen };
+        let outcome = time::compute(inputs, &spooled.hits, &past, &context.config.time, now, &self.watch(Task::Time))?;
         let layout = context.vault.layout();
         self.put(vec![
             outcome.log.to_change(layout),
@@ -245,68 +193,34 @@ impl Run<'_> {
         Ok(())
     }
 
-    fn duplicates(
-        &self,
-        report: &mut ConsolidateReport,
-        done: &mut TaskReport,
-    ) -> Result<(), ConsolidateError> {
+    fn duplicates(&self, report: &mut ConsolidateReport, done: &mut TaskReport) -> Result<(), ConsolidateError> {
         let context = &self.context;
         let inputs = self.inputs()?;
         let copies = duplicates::conflict_copies(context.vault, &inputs.snapshot)?;
-        let pairs = duplicates::find(
-            inputs,
-            copies,
-            &context.config.duplicates,
-            &self.watch(Task::Duplicates),
-        )?;
+        let pairs = duplicates::find(inputs, copies, &context.config.duplicates, &self.watch(Task::Duplicates))?;
         let page = self.todays_page("duplicates")?;
-        let entry = duplicates::entry(
-            inputs,
-            &pairs,
-            &page,
-            context.config.duplicates.max_pairs,
-            context.clock.now(),
-        );
+        let entry = duplicates::entry(inputs, &pairs, &page, context.config.duplicates.max_pairs, context.clock.now());
         count(done, "notes", inputs.digests.len());
         count(done, "pairs", pairs.len());
         report.duplicates = pairs;
         if let Some(entry) = entry {
-            context
-                .vault
-                .commit(&audit::append(&[entry], context.vault.layout()))?;
+            context.vault.commit(&audit::append(&[entry], context.vault.layout()))?;
         }
         Ok(())
     }
 
-    fn health(
-        &self,
-        report: &mut ConsolidateReport,
-        done: &mut TaskReport,
-    ) -> Result<(), ConsolidateError> {
+    fn health(&self, report: &mut ConsolidateReport, done: &mut TaskReport) -> Result<(), ConsolidateError> {
         let context = &self.context;
         let inputs = self.inputs()?;
         let baseline = cache::load::<health::Baseline>(context.vault, health::BASELINE_FILE);
         let signals = health::Signals::read(context.vault);
         let now = context.clock.now();
-        let found = health::check(
-            inputs,
-            &signals,
-            baseline.as_ref(),
-            context.config,
-            now,
-            &self.watch(Task::Health),
-        )?;
+        let found = health::check(inputs, &signals, baseline.as_ref(), context.config, now, &self.watch(Task::Health))?;
         let page = self.todays_page("health")?;
         if let Some(entry) = health::entry(&found, &page, context.config.health.max_listed, now) {
-            context
-                .vault
-                .commit(&audit::append(&[entry], context.vault.layout()))?;
+            context.vault.commit(&audit::append(&[entry], context.vault.layout()))?;
         }
-        cache::store(
-            context.vault,
-            health::BASELINE_FILE,
-            &health::Baseline::of(inputs),
-        )?;
+        cache::store(context.vault, health::BASELINE_FILE, &health::Baseline::of(inputs))?;
         count(done, "severe", found.severe);
         count(done, "warnings", found.warnings);
         count(done, "notices", found.notices);
@@ -314,11 +228,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    fn split(
-        &mut self,
-        report: &mut ConsolidateReport,
-        done: &mut TaskReport,
-    ) -> Result<(), ConsolidateError> {
+    fn split(&mut self, report: &mut ConsolidateReport, done: &mut TaskReport) -> Result<(), ConsolidateError> {
         let cooldowns = self.meta::<Cooldowns>(report)?;
         let config = &self.context.config.split;
         let mut refused = 0;
@@ -355,12 +265,7 @@ impl Run<'_> {
 
     /// The text of one of today's audit pages; empty when there is none.
     fn todays_page(&self, page: &'static str) -> Result<String, ConsolidateError> {
-        let entry = AuditEntry {
-            page,
-            at: self.context.clock.now(),
-            title: String::new(),
-            body: String::new(),
-        };
+        let entry = AuditEntry { page, at: self.context.clock.now(), title: String::new(), body: String::new() };
         let path: NotePath = entry.path(self.context.vault.layout());
         match self.context.vault.read(&path) {
             Ok(read) => Ok(read.text),

@@ -74,39 +74,26 @@ impl Scheduler {
     /// the split sweep weekly. A task that was missed while the machine slept is due at once, and
     /// so is one whose last run lies in the future of `now` (the clock was wrong).
     #[must_use]
-    pub fn due(
-        &self,
-        now: DateTime<FixedOffset>,
-        last_activity: DateTime<FixedOffset>,
-        last: &LastRuns,
-    ) -> Vec<Task> {
+    pub fn due(&self, now: DateTime<FixedOffset>, last_activity: DateTime<FixedOffset>, last: &LastRuns) -> Vec<Task> {
         let quiet = Duration::minutes(i64::from(self.config.quiet_minutes));
         let idle = now.signed_duration_since(last_activity);
         // An activity in the future is a clock that jumped back: it must not silence us for years.
         if idle < quiet && idle > -Duration::days(1) {
             return Vec::new();
         }
-        Task::ALL
-            .into_iter()
-            .filter(|&task| self.is_due(task, now.to_utc(), last))
-            .collect()
+        Task::ALL.into_iter().filter(|&task| self.is_due(task, now.to_utc(), last)).collect()
     }
 
     /// The first moment at which a task will be due, when nothing happens after `last_activity`.
     #[must_use]
     pub fn next_due(&self, last_activity: DateTime<FixedOffset>, last: &LastRuns) -> DateTime<Utc> {
-        let quiet =
-            last_activity.to_utc() + Duration::minutes(i64::from(self.config.quiet_minutes));
-        let first = Task::ALL
-            .into_iter()
-            .map(|task| last.get(task).map_or(quiet, |at| at + self.interval(task)))
-            .min();
+        let quiet = last_activity.to_utc() + Duration::minutes(i64::from(self.config.quiet_minutes));
+        let first = Task::ALL.into_iter().map(|task| last.get(task).map_or(quiet, |at| at + self.interval(task))).min();
         first.map_or(quiet, |first| first.max(quiet))
     }
 
     fn is_due(&self, task: Task, now: DateTime<Utc>, last: &LastRuns) -> bool {
-        last.get(task)
-            .is_none_or(|at| at > now || now.signed_duration_since(at) >= self.interval(task))
+        last.get(task).is_none_or(|at| at > now || now.signed_duration_since(at) >= self.interval(task))
     }
 
     fn interval(&self, task: Task) -> Duration {
@@ -132,11 +119,8 @@ mod tests {
         for (task, moment) in runs {
             last.record(*task, at(moment).to_utc());
         }
-        let due: Vec<_> = Scheduler::default()
-            .due(at(now), at(activity), &last)
-            .into_iter()
-            .map(Task::as_str)
-            .collect();
+        let due: Vec<_> =
+            Scheduler::default().due(at(now), at(activity), &last).into_iter().map(Task::as_str).collect();
         expected.assert_eq(&due.join(" "));
     }
 
@@ -150,12 +134,7 @@ mod tests {
 
     #[test]
     fn nothing_is_due_before_ten_minutes_of_quiet() {
-        check(
-            "2026-11-30T10:09:59+08:00",
-            "2026-11-30T10:00:00+08:00",
-            &[],
-            expect![""],
-        );
+        check("2026-11-30T10:09:59+08:00", "2026-11-30T10:00:00+08:00", &[], expect![""]);
         check(
             "2026-11-30T10:10:00+08:00",
             "2026-11-30T10:00:00+08:00",
@@ -168,18 +147,8 @@ mod tests {
     fn time_and_health_are_daily_and_the_rest_is_weekly() {
         let quiet = "2026-11-29T00:00:00+08:00";
         check("2026-12-01T02:59:59+08:00", quiet, &ALL_FRESH, expect![""]);
-        check(
-            "2026-12-01T03:00:00+08:00",
-            quiet,
-            &ALL_FRESH,
-            expect!["time health"],
-        );
-        check(
-            "2026-12-07T03:00:00+08:00",
-            quiet,
-            &ALL_FRESH,
-            expect!["split communities time duplicates health"],
-        );
+        check("2026-12-01T03:00:00+08:00", quiet, &ALL_FRESH, expect!["time health"]);
+        check("2026-12-07T03:00:00+08:00", quiet, &ALL_FRESH, expect!["split communities time duplicates health"]);
     }
 
     #[test]

@@ -40,16 +40,8 @@ pub(crate) struct Outcome {
 /// the notes that link to it.
 #[must_use]
 pub fn recency(days: u32, hits: u32, inbound: usize, config: &TimeConfig) -> f64 {
-    let tau = if config.tau_days > 0.0 {
-        config.tau_days
-    } else {
-        TimeConfig::default().tau_days
-    };
-    let scale = if config.inbound_scale > 0.0 {
-        config.inbound_scale
-    } else {
-        TimeConfig::default().inbound_scale
-    };
+    let tau = if config.tau_days > 0.0 { config.tau_days } else { TimeConfig::default().tau_days };
+    let scale = if config.inbound_scale > 0.0 { config.inbound_scale } else { TimeConfig::default().inbound_scale };
     let decay = (-f64::from(days) / tau).exp();
     let used = 1.0 + f64::from(hits).ln_1p();
     let leaned_on = 1.0 + (inbound as f64).ln_1p() / scale;
@@ -75,63 +67,23 @@ pub(crate) fn compute(
             watch.step(at)?;
         }
         let days = log.notes.get(digest.path());
-        let hits_30 = days.map_or(0, |d| {
-            d.keys()
-                .filter(|day| within(**day, today, config.window_days))
-                .count() as u32
-        });
+        let hits_30 =
+            days.map_or(0, |d| d.keys().filter(|day| within(**day, today, config.window_days)).count() as u32);
         let last_hit = days.and_then(|d| d.keys().next_back().copied());
         let last_active = last_active(inputs, digest, last_hit, past, &dreamed, today);
         let age = u32::try_from(today.signed_duration_since(last_active).num_days()).unwrap_or(0);
-        let score = recency(
-            age,
-            hits_30,
-            inputs.snapshot.graph().inbound(digest.path()),
-            config,
-        );
-        notes.insert(
-            digest.path().clone(),
-            RecencyScore {
-                score,
-                last_active,
-                hits_30,
-            },
-        );
+        let score = recency(age, hits_30, inputs.snapshot.graph().inbound(digest.path()), config);
+        notes.insert(digest.path().clone(), RecencyScore { score, last_active, hits_30 });
     }
     let computed_at = now.to_utc();
-    let recency = Recency {
-        version: Recency::VERSION,
-        computed_at,
-        notes,
-    };
+    let recency = Recency { version: Recency::VERSION, computed_at, notes };
     let (asleep, protected) = sleepers(inputs, &recency, past.archived, config, today);
-    let before: BTreeSet<NotePath> = past
-        .archived
-        .map(|a| a.notes.keys().cloned().collect())
-        .unwrap_or_default();
-    let fell_asleep = asleep
-        .keys()
-        .filter(|p| !before.contains(*p))
-        .cloned()
-        .collect();
+    let before: BTreeSet<NotePath> = past.archived.map(|a| a.notes.keys().cloned().collect()).unwrap_or_default();
+    let fell_asleep = asleep.keys().filter(|p| !before.contains(*p)).cloned().collect();
     // A note that is gone has not woken up.
-    let woke = before
-        .into_iter()
-        .filter(|p| !asleep.contains_key(p) && recency.notes.contains_key(p))
-        .collect();
-    let archived = Archived {
-        version: Archived::VERSION,
-        computed_at,
-        notes: asleep,
-    };
-    Ok(Outcome {
-        log,
-        recency,
-        archived,
-        fell_asleep,
-        woke,
-        protected,
-    })
+    let woke = before.into_iter().filter(|p| !asleep.contains_key(p) && recency.notes.contains_key(p)).collect();
+    let archived = Archived { version: Archived::VERSION, computed_at, notes: asleep };
+    Ok(Outcome { log, recency, archived, fell_asleep, woke, protected })
 }
 
 /// The log with `hits` folded in: one entry a note and day, the strongest use of the day. Hits from
@@ -148,47 +100,28 @@ fn fold(
     let mut notes = log.map(|l| l.notes.clone()).unwrap_or_default();
     for hit in hits {
         let day = hit.at.date_naive().min(today);
-        let kind = notes
-            .entry(hit.path.clone())
-            .or_default()
-            .entry(day)
-            .or_insert(hit.kind);
+        let kind = notes.entry(hit.path.clone()).or_default().entry(day).or_insert(hit.kind);
         *kind = (*kind).max(hit.kind);
     }
     for days in notes.values_mut() {
-        let future: Vec<NaiveDate> = days
-            .range(today..)
-            .map(|(d, _)| *d)
-            .filter(|d| *d > today)
-            .collect();
+        let future: Vec<NaiveDate> = days.range(today..).map(|(d, _)| *d).filter(|d| *d > today).collect();
         for day in future {
             if let Some(kind) = days.remove(&day) {
                 let of_today = days.entry(today).or_insert(kind);
                 *of_today = (*of_today).max(kind);
             }
         }
-        let old: Vec<NaiveDate> = days
-            .keys()
-            .rev()
-            .filter(|d| !within(**d, today, config.window_days))
-            .copied()
-            .collect();
+        let old: Vec<NaiveDate> =
+            days.keys().rev().filter(|d| !within(**d, today, config.window_days)).copied().collect();
         for day in old.into_iter().skip(config.history_days) {
             days.remove(&day);
         }
     }
     notes.retain(|path, days| {
-        let recent = days
-            .keys()
-            .next_back()
-            .is_some_and(|d| within(*d, today, config.window_days));
+        let recent = days.keys().next_back().is_some_and(|d| within(*d, today, config.window_days));
         recent || (!days.is_empty() && inputs.snapshot.exists(path))
     });
-    AccessLog {
-        version: AccessLog::VERSION,
-        computed_at: now.to_utc(),
-        notes,
-    }
+    AccessLog { version: AccessLog::VERSION, computed_at: now.to_utc(), notes }
 }
 
 /// Whether `day` is one of the `window` days that end with `today`.
@@ -197,10 +130,7 @@ fn within(day: NaiveDate, today: NaiveDate, window: u32) -> bool {
 }
 
 /// The last day on which each digest note was dreamed, as the ledger knows it.
-fn dreamed_days(
-    ledger: Option<&DreamLedger>,
-    now: DateTime<FixedOffset>,
-) -> BTreeMap<NotePath, NaiveDate> {
+fn dreamed_days(ledger: Option<&DreamLedger>, now: DateTime<FixedOffset>) -> BTreeMap<NotePath, NaiveDate> {
     let mut out: BTreeMap<NotePath, NaiveDate> = BTreeMap::new();
     for dreamed in ledger.into_iter().flat_map(|l| l.materials.values()) {
         if let DreamOutcome::Done { subjects, .. } = &dreamed.outcome {
@@ -227,54 +157,32 @@ fn last_active(
 ) -> NaiveDate {
     let note = &digest.note;
     let own = own_dates(note);
-    let sources = inputs
-        .snapshot
-        .graph()
-        .out_edges(&note.path)
-        .into_iter()
-        .filter(|e| inputs.position(e.target).is_none());
+    let sources =
+        inputs.snapshot.graph().out_edges(&note.path).into_iter().filter(|e| inputs.position(e.target).is_none());
     let cited = sources.filter_map(|e| source_date(inputs, e.target));
     let written = past.seen.get(&note.path).and_then(|s| s.written);
-    let known = own
-        .into_iter()
-        .chain(cited)
-        .chain(written)
-        .chain(last_hit)
-        .max();
+    let known = own.into_iter().chain(cited).chain(written).chain(last_hit).max();
     let known = known.or_else(|| dreamed.get(&note.path).copied());
-    known
-        .unwrap_or_else(|| modified(note).unwrap_or(today))
-        .min(today)
+    known.unwrap_or_else(|| modified(note).unwrap_or(today)).min(today)
 }
 
 /// The dates of the note's own frontmatter and path.
 fn own_dates(note: &Note) -> Vec<NaiveDate> {
     let property = |key: &str| note.doc.frontmatter.text(key).and_then(iso_day);
-    let stated = ["updated", "modified", "date", "created"]
-        .into_iter()
-        .filter_map(property);
-    let other = note
-        .date
-        .filter(|d| d.source != DateSource::Mtime)
-        .map(|d| d.day);
+    let stated = ["updated", "modified", "date", "created"].into_iter().filter_map(property);
+    let other = note.date.filter(|d| d.source != DateSource::Mtime).map(|d| d.day);
     stated.chain(other).collect()
 }
 
 /// The date of something that a digest cites: a daily note or a resource.
 fn source_date(inputs: &Inputs, path: &NotePath) -> Option<NaiveDate> {
-    let stated = inputs
-        .snapshot
-        .note(path)
-        .and_then(|n| n.date)
-        .filter(|d| d.source != DateSource::Mtime)
-        .map(|d| d.day);
+    let stated =
+        inputs.snapshot.note(path).and_then(|n| n.date).filter(|d| d.source != DateSource::Mtime).map(|d| d.day);
     stated.or_else(|| path.date())
 }
 
 fn iso_day(text: &str) -> Option<NaiveDate> {
-    NaiveDate::parse_from_str(text.get(..10)?, "%Y-%m-%d")
-        .ok()
-        .filter(|d| d.year() > 0)
+    NaiveDate::parse_from_str(text.get(..10)?, "%Y-%m-%d").ok().filter(|d| d.year() > 0)
 }
 
 fn modified(note: &Note) -> Option<NaiveDate> {
@@ -293,29 +201,16 @@ fn sleepers(
     let mut asleep = BTreeMap::new();
     let mut protected = 0;
     for digest in &inputs.digests {
-        let Some(score) = recency
-            .notes
-            .get(digest.path())
-            .map(|s| s.score)
-            .filter(|s| *s < config.archive_below)
+        let Some(score) = recency.notes.get(digest.path()).map(|s| s.score).filter(|s| *s < config.archive_below)
         else {
             continue;
         };
-        if is_pinned(&digest.note)
-            || is_rule(digest)
-            || is_leaned_on(inputs, digest.path(), recency, config, today)
-        {
+        if is_pinned(&digest.note) || is_rule(digest) || is_leaned_on(inputs, digest.path(), recency, config, today) {
             protected += 1;
             continue;
         }
         let before = past.and_then(|a| a.notes.get(digest.path())).cloned();
-        asleep.insert(
-            digest.path().clone(),
-            before.unwrap_or(ArchivedNote {
-                since: today,
-                score,
-            }),
-        );
+        asleep.insert(digest.path().clone(), before.unwrap_or(ArchivedNote { since: today, score }));
     }
     (asleep, protected)
 }
@@ -330,56 +225,21 @@ fn is_pinned(note: &Note) -> bool {
 }
 
 /// Whether a note that is itself awake links here: what living notes lean on does not sleep.
-fn is_leaned_on(
-    inputs: &Inputs,
-    path: &NotePath,
-    recency: &Recency,
-    config: &TimeConfig,
-    today: NaiveDate,
-) -> bool {
+fn is_leaned_on(inputs: &Inputs, path: &NotePath, recency: &Recency, config: &TimeConfig, today: NaiveDate) -> bool {
     let awake = |source: &NotePath| match recency.notes.get(source) {
         Some(score) => score.score >= config.archive_below,
         None => inputs.snapshot.note(source).is_some_and(|note| {
-            let day = note
-                .date
-                .filter(|d| d.source != DateSource::Mtime)
-                .map(|d| d.day);
-            note.layer == Layer::Other
-                && day.is_some_and(|d| within(d, today, config.tau_days as u32))
+            let day = note.date.filter(|d| d.source != DateSource::Mtime).map(|d| d.day);
+            note.layer == Layer::Other && day.is_some_and(|d| within(d, today, config.tau_days as u32))
         }),
     };
-    inputs
-        .snapshot
-        .graph()
-        .in_edges(path)
-        .into_iter()
-        .any(|edge| edge.source != path && awake(edge.source))
+    inputs.snapshot.graph().in_edges(path).into_iter().any(|edge| edge.source != path && awake(edge.source))
 }
 
 /// Words of a rule that holds until it is revoked.
-const RULES_EN: [&str; 7] = [
-    "never",
-    "always",
-    "must",
-    "don't",
-    "don’t",
-    "do not",
-    "forbidden",
-];
-const RULES_ZH: [&str; 12] = [
-    "不要",
-    "禁止",
-    "必须",
-    "永远",
-    "绝不",
-    "务必",
-    "切勿",
-    "总是",
-    "不得",
-    "不许",
-    "一定要",
-    "千万",
-];
+const RULES_EN: [&str; 7] = ["never", "always", "must", "don't", "don’t", "do not", "forbidden"];
+const RULES_ZH: [&str; 12] =
+    ["不要", "禁止", "必须", "永远", "绝不", "务必", "切勿", "总是", "不得", "不许", "一定要", "千万"];
 
 /// Whether a note of `personal` or `procedure` states a rule: age does not make it less true.
 fn is_rule(digest: &Digest) -> bool {
@@ -387,14 +247,8 @@ fn is_rule(digest: &Digest) -> bool {
         return false;
     }
     let description = digest.note.description.as_deref().unwrap_or("");
-    let text = format!(
-        "{}\n{description}\n{}",
-        digest.note.name,
-        digest.statement()
-    )
-    .to_lowercase();
-    RULES_ZH.iter().any(|cue| text.contains(cue))
-        || RULES_EN.iter().any(|cue| has_words(&text, cue))
+    let text = format!("{}\n{description}\n{}", digest.note.name, digest.statement()).to_lowercase();
+    RULES_ZH.iter().any(|cue| text.contains(cue)) || RULES_EN.iter().any(|cue| has_words(&text, cue))
 }
 
 /// Whether `cue` stands in `text` as whole words.

@@ -25,16 +25,8 @@ Keeps the [[winter-stores]].
 
 fn main() -> Result<(), Box<dyn Error>> {
     let small = dormouse_fixtures::temp_vault(SMALL);
-    let folder = std::env::args_os()
-        .nth(1)
-        .map_or_else(|| small.path().to_owned(), Into::into);
-    let vault = Vault::open_with(
-        folder,
-        OpenOptions {
-            read_only: true,
-            settings: None,
-        },
-    )?;
+    let folder = std::env::args_os().nth(1).map_or_else(|| small.path().to_owned(), Into::into);
+    let vault = Vault::open_with(folder, OpenOptions { read_only: true, settings: None })?;
     let snapshot = vault.snapshot();
     let graph = snapshot.graph();
 
@@ -49,9 +41,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         for edge in graph.out_edges(&note.path) {
             println!(
                 "  -> {}{}",
-                edge.predicate
-                    .map(|predicate| format!("{predicate}:: "))
-                    .unwrap_or_default(),
+                edge.predicate.map(|predicate| format!("{predicate}:: ")).unwrap_or_default(),
                 edge.target
             );
         }

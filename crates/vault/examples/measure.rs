@@ -10,20 +10,14 @@ use std::time::Instant;
 use dormouse_vault::{NotePath, Vault};
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let count: usize = std::env::args()
-        .nth(1)
-        .map_or(Ok(10_000), |count| count.parse())?;
+    let count: usize = std::env::args().nth(1).map_or(Ok(10_000), |count| count.parse())?;
     let folder = dormouse_fixtures::temp_vault("");
     for i in 0..count {
         folder.write(&name(i), text(i, count));
     }
     let vault = timed("cold open", || Vault::open(folder.path()))?;
     let snapshot = vault.snapshot();
-    println!(
-        "{} notes, {} links",
-        snapshot.notes().count(),
-        snapshot.graph().edge_count()
-    );
+    println!("{} notes, {} links", snapshot.notes().count(), snapshot.graph().edge_count());
 
     // Until a file is three seconds old its time proves nothing, and it is read again.
     timed("refresh, all files fresh", || vault.refresh())?;
@@ -38,12 +32,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     timed("refresh, one file gone", || vault.refresh())?;
     let path = NotePath::new(&name(9))?;
     timed("read", || vault.read(&path))?;
-    timed("fingerprint", || {
-        Ok::<_, std::fmt::Error>(vault.snapshot().fingerprint())
-    })?;
-    timed("all problems", || {
-        Ok::<_, std::fmt::Error>(vault.snapshot().problems())
-    })?;
+    timed("fingerprint", || Ok::<_, std::fmt::Error>(vault.snapshot().fingerprint()))?;
+    timed("all problems", || Ok::<_, std::fmt::Error>(vault.snapshot().problems()))?;
     drop(vault);
     timed("open again", || Vault::open(folder.path()))?;
     Ok(())
@@ -62,10 +52,7 @@ fn name(i: usize) -> String {
 
 /// About 1.5 kB: properties, a heading, eight links, plain words.
 fn text(i: usize, count: usize) -> String {
-    let mut text = format!(
-        "---\nname: Note {i}\ntags: [t{}]\n---\n# Note {i}\n\n",
-        i % 40
-    );
+    let mut text = format!("---\nname: Note {i}\ntags: [t{}]\n---\n# Note {i}\n\n", i % 40);
     for step in 1..=8 {
         let target = (i * 31 + step * step * 977) % count;
         let _ = writeln!(

@@ -11,31 +11,19 @@ impl Document {
     /// break the link. Linear in the number of headings and blocks.
     #[must_use]
     pub fn anchor_line(&self, subpath: &str) -> Option<u32> {
-        let parts: Vec<&str> = subpath
-            .split('#')
-            .map(str::trim)
-            .filter(|part| !part.is_empty())
-            .collect();
+        let parts: Vec<&str> = subpath.split('#').map(str::trim).filter(|part| !part.is_empty()).collect();
         let Some(last) = parts.last() else {
             return Some(1);
         };
         if let Some(id) = last.strip_prefix('^') {
             let named = |have: &str| have.eq_ignore_ascii_case(id);
-            return self
-                .blocks
-                .iter()
-                .find(|b| b.id.as_deref().is_some_and(named))
-                .map(|b| b.lines.0);
+            return self.blocks.iter().find(|b| b.id.as_deref().is_some_and(named)).map(|b| b.lines.0);
         }
         let mut wanted = parts.iter().map(|part| heading_key(part)).peekable();
         let mut above: Option<&Heading> = None;
         for heading in &self.headings {
             let deeper = above.is_none_or(|above| heading.level > above.level);
-            if deeper
-                && wanted
-                    .next_if(|want| *want == heading_key(&heading.text))
-                    .is_some()
-            {
+            if deeper && wanted.next_if(|want| *want == heading_key(&heading.text)).is_some() {
                 above = Some(heading);
                 if wanted.peek().is_none() {
                     return Some(heading.line);
@@ -51,13 +39,7 @@ impl Document {
 fn heading_key(text: &str) -> String {
     let blanked: String = text
         .chars()
-        .map(|c| {
-            if c.is_ascii_punctuation() && !matches!(c, '-' | '_' | '\'') {
-                ' '
-            } else {
-                c
-            }
-        })
+        .map(|c| if c.is_ascii_punctuation() && !matches!(c, '-' | '_' | '\'') { ' ' } else { c })
         .collect();
     fold::case(&blanked.split_whitespace().collect::<Vec<_>>().join(" "))
 }

@@ -24,21 +24,17 @@ impl AuditEntry {
     /// The page's path: `audit/2026-11-30/dream.md`.
     #[must_use]
     pub fn path(&self, layout: &Layout) -> NotePath {
-        layout.file(
-            Layer::Audit,
-            &format!("{}/{}.md", self.at.format("%Y-%m-%d"), self.page),
-        )
+        layout.file(Layer::Audit, &format!("{}/{}.md", self.at.format("%Y-%m-%d"), self.page))
     }
 
     /// The change that appends the section (`## 14:05:09 title`); a new page starts with an H1.
     #[must_use]
     pub fn to_change(&self, layout: &Layout) -> Change {
-        let page = self.page.chars().next().map_or_else(String::new, |first| {
-            first
-                .to_uppercase()
-                .chain(self.page.chars().skip(1))
-                .collect()
-        });
+        let page = self
+            .page
+            .chars()
+            .next()
+            .map_or_else(String::new, |first| first.to_uppercase().chain(self.page.chars().skip(1)).collect());
         Change::Append {
             path: self.path(layout),
             header: format!("# {page} {}\n\n", self.at.format("%Y-%m-%d")),
@@ -61,11 +57,7 @@ pub fn append(entries: &[AuditEntry], layout: &Layout) -> ChangeSet {
     for entry in entries {
         let path = entry.path(layout);
         let page = set.changes.iter_mut().find_map(|change| match change {
-            Change::Append {
-                path: other,
-                content,
-                ..
-            } if *other == path => Some(content),
+            Change::Append { path: other, content, .. } if *other == path => Some(content),
             _ => None,
         });
         match page {

@@ -11,9 +11,7 @@ pub(crate) fn assign(text: &str, lines: &Lines<'_>, blocks: &mut Vec<Block>) {
     let mut list_start = 0;
     for mut block in blocks.drain(..) {
         let source = text.get(block.span.clone()).unwrap_or("");
-        let alone = (block.kind == BlockKind::Paragraph)
-            .then(|| whole(source))
-            .flatten();
+        let alone = (block.kind == BlockKind::Paragraph).then(|| whole(source)).flatten();
         if let Some(id) = alone {
             let last = named.len().saturating_sub(1);
             let target = match named.last() {
@@ -23,9 +21,7 @@ pub(crate) fn assign(text: &str, lines: &Lines<'_>, blocks: &mut Vec<Block>) {
                 None => None,
             };
             let free = |at: &usize| named.get(*at).is_some_and(|b| b.id.is_none());
-            let target = target
-                .filter(free)
-                .or_else(|| target.map(|_| last).filter(free));
+            let target = target.filter(free).or_else(|| target.map(|_| last).filter(free));
             if let Some(to) = target {
                 if let Some(named) = named.get_mut(to) {
                     named.id = Some(id.to_owned());
@@ -41,16 +37,10 @@ pub(crate) fn assign(text: &str, lines: &Lines<'_>, blocks: &mut Vec<Block>) {
             let last = usize::try_from(block.lines.1).unwrap_or(usize::MAX) - 1;
             let first = usize::try_from(block.lines.0).unwrap_or(usize::MAX) - 1;
             let id = trailing(lines.text(last));
-            let id = id.or_else(|| {
-                (block.kind == BlockKind::ListItem)
-                    .then(|| trailing(lines.text(first)))
-                    .flatten()
-            });
+            let id = id.or_else(|| (block.kind == BlockKind::ListItem).then(|| trailing(lines.text(first))).flatten());
             block.id = id.map(|(_, id)| id.to_owned());
         }
-        if block.kind != BlockKind::ListItem
-            || named.last().is_none_or(|b| b.kind != BlockKind::ListItem)
-        {
+        if block.kind != BlockKind::ListItem || named.last().is_none_or(|b| b.kind != BlockKind::ListItem) {
             list_start = named.len();
         }
         named.push(block);

@@ -21,10 +21,7 @@ impl Document {
     /// is empty.
     #[must_use]
     pub fn parse_canvas(text: &str) -> Self {
-        let mut doc = Self {
-            body: 0..text.len(),
-            ..Self::default()
-        };
+        let mut doc = Self { body: 0..text.len(), ..Self::default() };
         doc.frontmatter.well_formed = true;
         let content = text.trim_start_matches('\u{FEFF}').trim();
         if content.is_empty() {
@@ -36,30 +33,15 @@ impl Document {
                 doc.problems.push(Problem {
                     kind: ProblemKind::MalformedCanvas,
                     line: u32::try_from(error.line()).ok().filter(|line| *line > 0),
-                    message: "the canvas is not JSON; open it in Obsidian and save it again"
-                        .to_owned(),
+                    message: "the canvas is not JSON; open it in Obsidian and save it again".to_owned(),
                 });
                 return doc;
             }
         };
-        let mut place = Place {
-            text,
-            lines: Lines::new(text),
-            cursor: 0,
-            misses: 0,
-        };
+        let mut place = Place { text, lines: Lines::new(text), cursor: 0, misses: 0 };
         let mut seen = HashSet::new();
-        for node in parsed
-            .get("nodes")
-            .and_then(Value::as_array)
-            .into_iter()
-            .flatten()
-        {
-            if let Some(file) = node
-                .get("file")
-                .and_then(Value::as_str)
-                .filter(|f| !f.is_empty())
-            {
+        for node in parsed.get("nodes").and_then(Value::as_array).into_iter().flatten() {
+            if let Some(file) = node.get("file").and_then(Value::as_str).filter(|f| !f.is_empty()) {
                 let subpath = node.get("subpath").and_then(Value::as_str).unwrap_or("");
                 doc.links.push(place.file_link(file, subpath));
             } else if let Some(markdown) = node.get("text").and_then(Value::as_str) {
@@ -67,12 +49,7 @@ impl Document {
                 let mut links = inner.links;
                 place.relocate(markdown, &mut links);
                 doc.links.append(&mut links);
-                doc.tags.extend(
-                    inner
-                        .tags
-                        .into_iter()
-                        .filter(|tag| seen.insert(tag.to_lowercase())),
-                );
+                doc.tags.extend(inner.tags.into_iter().filter(|tag| seen.insert(tag.to_lowercase())));
             }
         }
         doc
@@ -94,11 +71,7 @@ impl Place<'_> {
             return None;
         }
         let written = Value::from(value).to_string();
-        match self
-            .text
-            .get(self.cursor..)
-            .and_then(|rest| rest.find(&written))
-        {
+        match self.text.get(self.cursor..).and_then(|rest| rest.find(&written)) {
             Some(at) => {
                 let start = self.cursor + at;
                 self.cursor = start + written.len();

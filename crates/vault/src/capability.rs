@@ -14,57 +14,26 @@ use crate::path::NotePath;
 pub(crate) fn check(set: &ChangeSet, layout: &Layout) -> Result<(), CommitError> {
     named_once(set)?;
     if let Some(change) = set.changes.iter().find(|change| !may(set, change, layout)) {
-        return Err(CommitError::Denied {
-            writer: set.writer,
-            path: change.path().clone(),
-        });
+        return Err(CommitError::Denied { writer: set.writer, path: change.path().clone() });
     }
     let astray: Vec<Violation> = set
         .changes
         .iter()
         .filter(|change| !states_its_rule(set, change))
-        .map(|change| Violation::OutOfRule {
-            path: change.path().clone(),
-        })
+        .map(|change| Violation::OutOfRule { path: change.path().clone() })
         .collect();
-    if astray.is_empty() {
-        Ok(())
-    } else {
-        Err(CommitError::Conservation(astray))
-    }
+    if astray.is_empty() { Ok(()) } else { Err(CommitError::Conservation(astray)) }
 }
 
 /// Whether `writer` may make `change` if it lay at `path`: asked again for a path that is a
 /// symbolic link, with the place where the link ends.
 pub(crate) fn may_at(set: &ChangeSet, change: &Change, path: &NotePath, layout: &Layout) -> bool {
     let moved = match change.clone() {
-        Change::Create { content, .. } => Change::Create {
-            path: path.clone(),
-            content,
-        },
-        Change::Replace {
-            expected, content, ..
-        } => Change::Replace {
-            path: path.clone(),
-            expected,
-            content,
-        },
-        Change::Append {
-            header, content, ..
-        } => Change::Append {
-            path: path.clone(),
-            header,
-            content,
-        },
-        Change::Put { content, .. } => Change::Put {
-            path: path.clone(),
-            content,
-        },
-        Change::Rename { to, expected, .. } => Change::Rename {
-            from: path.clone(),
-            to,
-            expected,
-        },
+        Change::Create { content, .. } => Change::Create { path: path.clone(), content },
+        Change::Replace { expected, content, .. } => Change::Replace { path: path.clone(), expected, content },
+        Change::Append { header, content, .. } => Change::Append { path: path.clone(), header, content },
+        Change::Put { content, .. } => Change::Put { path: path.clone(), content },
+        Change::Rename { to, expected, .. } => Change::Rename { from: path.clone(), to, expected },
     };
     may(set, &moved, layout)
 }
@@ -81,9 +50,7 @@ fn named_once(set: &ChangeSet) -> Result<(), CommitError> {
                 _ => false,
             };
         if twice {
-            return Err(CommitError::NamedTwice {
-                path: change.path().clone(),
-            });
+            return Err(CommitError::NamedTwice { path: change.path().clone() });
         }
     }
     Ok(())
@@ -92,14 +59,7 @@ fn named_once(set: &ChangeSet) -> Result<(), CommitError> {
 fn may(set: &ChangeSet, change: &Change, layout: &Layout) -> bool {
     let path = change.path();
     let layer = layout.layer(path);
-    let both = [
-        Some(path),
-        if let Change::Rename { to, .. } = change {
-            Some(to)
-        } else {
-            None
-        },
-    ];
+    let both = [Some(path), if let Change::Rename { to, .. } = change { Some(to) } else { None }];
     if both.into_iter().flatten().any(is_hidden) {
         return false;
     }
@@ -128,10 +88,9 @@ fn may(set: &ChangeSet, change: &Change, layout: &Layout) -> bool {
 /// Whether the set's rule is one that its writer may state for this change.
 fn states_its_rule(set: &ChangeSet, change: &Change) -> bool {
     match (&set.rule, change) {
-        (
-            Conservation::Additive,
-            Change::Create { .. } | Change::Append { .. } | Change::Put { .. },
-        ) => set.writer != Writer::Split,
+        (Conservation::Additive, Change::Create { .. } | Change::Append { .. } | Change::Put { .. }) => {
+            set.writer != Writer::Split
+        }
         (Conservation::Superset { subject }, Change::Replace { path, .. }) => {
             matches!(set.writer, Writer::Dream | Writer::Person) && path == subject
         }
@@ -144,16 +103,11 @@ fn states_its_rule(set: &ChangeSet, change: &Change) -> bool {
         (Conservation::SplitUnion { children, .. }, Change::Create { path, .. }) => {
             matches!(set.writer, Writer::Split | Writer::Person) && children.contains(path)
         }
-        (
-            Conservation::Retarget { from, to },
-            Change::Rename {
-                from: old, to: new, ..
-            },
-        ) => set.writer == Writer::Person && from == old && to == new,
-        (Conservation::Retarget { .. }, Change::Replace { .. }) => set.writer == Writer::Person,
-        (Conservation::Free, Change::Create { .. } | Change::Replace { .. }) => {
-            set.writer == Writer::Person
+        (Conservation::Retarget { from, to }, Change::Rename { from: old, to: new, .. }) => {
+            set.writer == Writer::Person && from == old && to == new
         }
+        (Conservation::Retarget { .. }, Change::Replace { .. }) => set.writer == Writer::Person,
+        (Conservation::Free, Change::Create { .. } | Change::Replace { .. }) => set.writer == Writer::Person,
         _ => false,
     }
 }
@@ -184,9 +138,7 @@ fn is_event(path: &NotePath, layout: &Layout) -> bool {
 
 /// `daily/<date>.md`
 fn is_day_index(path: &NotePath, layout: &Layout) -> bool {
-    below(path, &layout.daily)
-        .and_then(|rest| rest.strip_suffix(".md"))
-        .is_some_and(is_day)
+    below(path, &layout.daily).and_then(|rest| rest.strip_suffix(".md")).is_some_and(is_day)
 }
 
 fn is_day(text: &str) -> bool {

@@ -132,11 +132,7 @@ impl ChangeSet {
     /// A change set without changes.
     #[must_use]
     pub fn new(writer: Writer, rule: Conservation) -> Self {
-        Self {
-            writer,
-            rule,
-            changes: Vec::new(),
-        }
+        Self { writer, rule, changes: Vec::new() }
     }
 
     /// Adds a change.

@@ -28,11 +28,7 @@ impl Vault {
     pub fn preview(&self, set: &ChangeSet) -> Result<Vec<FileDiff>, CommitError> {
         self.admit(set)?;
         let (_, touched) = self.examine(&OsDisk, &self.canonical()?, set)?;
-        Ok(touched
-            .iter()
-            .filter(|t| !t.is_idle())
-            .map(Touched::to_diff)
-            .collect())
+        Ok(touched.iter().filter(|t| !t.is_idle()).map(Touched::to_diff).collect())
     }
 
     /// Applies `set`: all of it or nothing. Checks, in order: read-only, files named twice,
@@ -55,21 +51,12 @@ impl Vault {
         self.admit(set)?;
         let root = self.canonical()?;
         if set.is_empty() {
-            return Ok(Committed {
-                written: Vec::new(),
-                snapshot: self.snapshot(),
-                displaced: Vec::new(),
-            });
+            return Ok(Committed { written: Vec::new(), snapshot: self.snapshot(), displaced: Vec::new() });
         }
         lock::with_writer(&root, lock::PATIENCE, || self.commit_held(disk, &root, set))
     }
 
-    fn commit_held(
-        &self,
-        disk: &dyn Disk,
-        root: &Path,
-        set: &ChangeSet,
-    ) -> Result<Committed, CommitError> {
+    fn commit_held(&self, disk: &dyn Disk, root: &Path, set: &ChangeSet) -> Result<Committed, CommitError> {
         let settled = journal::settle_held(disk, root)?;
         if !settled.touched.is_empty() {
             self.take_in(&settled.touched).map_err(disk_error)?;
@@ -79,17 +66,11 @@ impl Vault {
             let (now, touched) = self.examine(disk, root, set)?;
             let active: Vec<&Touched> = touched.iter().filter(|t| !t.is_idle()).collect();
             if active.is_empty() {
-                return Ok(Committed {
-                    written: Vec::new(),
-                    snapshot: now,
-                    displaced: Vec::new(),
-                });
+                return Ok(Committed { written: Vec::new(), snapshot: now, displaced: Vec::new() });
             }
             match write(disk, root, &active) {
                 Ok(displaced) => return Ok(self.committed(&active, displaced)),
-                Err((at, Failure::Moved(_))) if at.is_some_and(|t| !t.pinned) && tries < TRIES => {
-                    tries += 1
-                }
+                Err((at, Failure::Moved(_))) if at.is_some_and(|t| !t.pinned) && tries < TRIES => tries += 1,
                 Err((Some(moved), Failure::Moved(_))) => return Err(conflict(disk, root, moved)),
                 Err((_, Failure::Moved(_))) => return Err(CommitError::Locked { what: "commit" }),
                 Err((_, Failure::Io(path, source))) => return Err(io_error(root, path, source)),
@@ -100,9 +81,7 @@ impl Vault {
     /// The checks that need no look at the files.
     fn admit(&self, set: &ChangeSet) -> Result<(), CommitError> {
         if self.is_read_only() {
-            return Err(CommitError::ReadOnly {
-                path: self.root().to_path_buf(),
-            });
+            return Err(CommitError::ReadOnly { path: self.root().to_path_buf() });
         }
         capability::check(set, self.layout())
     }
@@ -116,65 +95,31 @@ impl Vault {
     ) -> Result<(std::sync::Arc<Snapshot>, Vec<Touched>), CommitError> {
         let now = self.snapshot();
         let touched = ground::survey(disk, root, set, self.layout())?;
-        let parts: Vec<Part<'_>> = touched
-            .iter()
-            .filter(|t| t.path.is_markdown())
-            .map(Part::new)
-            .collect();
-        parts
-            .iter()
-            .try_for_each(|part| frontmatter(part, set.writer))?;
-        let added: Vec<NotePath> = touched
-            .iter()
-            .filter(|t| t.is_new() || t.from.is_some())
-            .map(|t| t.path.clone())
-            .collect();
+        let parts: Vec<Part<'_>> = touched.iter().filter(|t| t.path.is_markdown()).map(Part::new).collect();
+        parts.iter().try_for_each(|part| frontmatter(part, set.writer))?;
+        let added: Vec<NotePath> =
+            touched.iter().filter(|t| t.is_new() || t.from.is_some()).map(|t| t.path.clone()).collect();
         let removed: Vec<NotePath> = touched.iter().filter_map(|t| t.from.clone()).collect();
         let after = now.overlaid(&added, &removed);
         let on_disk = |path: &NotePath| fs::locate(root, path).is_file();
-        let lost = conserve::check(&Scene {
-            set,
-            parts,
-            now: &now,
-            after: &after,
-            on_disk: &on_disk,
-        });
-        if lost.is_empty() {
-            Ok((now, touched))
-        } else {
-            Err(CommitError::Conservation(lost))
-        }
+        let lost = conserve::check(&Scene { set, parts, now: &now, after: &after, on_disk: &on_disk });
+        if lost.is_empty() { Ok((now, touched)) } else { Err(CommitError::Conservation(lost)) }
     }
 
     fn committed(&self, active: &[&Touched], displaced: Vec<PathBuf>) -> Committed {
-        let written = active
-            .iter()
-            .map(|t| (t.path.clone(), t.version_after()))
-            .collect();
-        let paths: Vec<NotePath> = active
-            .iter()
-            .flat_map(|t| t.from.iter().chain([&t.path]).cloned())
-            .collect();
+        let written = active.iter().map(|t| (t.path.clone(), t.version_after())).collect();
+        let paths: Vec<NotePath> = active.iter().flat_map(|t| t.from.iter().chain([&t.path]).cloned()).collect();
         // What is written stays written; a snapshot that can't be taken now is taken by the next refresh.
         let snapshot = self.take_in(&paths).unwrap_or_else(|error| {
             tracing::warn!(%error, "the commit stands; the snapshot could not take it in");
             self.snapshot()
         });
         tracing::debug!(files = active.len(), "committed");
-        Committed {
-            written,
-            snapshot,
-            displaced,
-        }
+        Committed { written, snapshot, displaced }
     }
 
     fn canonical(&self) -> Result<PathBuf, CommitError> {
-        self.root()
-            .canonicalize()
-            .map_err(|source| CommitError::Io {
-                path: self.root().to_path_buf(),
-                source,
-            })
+        self.root().canonicalize().map_err(|source| CommitError::Io { path: self.root().to_path_buf(), source })
     }
 }
 
@@ -194,11 +139,7 @@ fn write<'t>(
         }
     }
     run.perform(&work).map_err(|failure| {
-        let at = if let Failure::Moved(n) = failure {
-            owners.get(n).copied()
-        } else {
-            None
-        };
+        let at = if let Failure::Moved(n) = failure { owners.get(n).copied() } else { None };
         (at, failure)
     })
 }
@@ -207,37 +148,19 @@ fn steps(touched: &Touched, run: &Run<'_>, n: usize) -> Vec<Work> {
     let mut work = Vec::new();
     let place = touched.lay.as_ref().unwrap_or(&touched.lies);
     let expected = touched.before.as_ref().map(|b| b.version);
-    let content = touched
-        .after
-        .clone()
-        .filter(|after| touched.text_before() != Some(after));
+    let content = touched.after.clone().filter(|after| touched.text_before() != Some(after));
     if let Some(content) = content {
-        let (target, temp, new) = (
-            place.clone(),
-            run.temp_for(place, n),
-            Version::of(content.as_bytes()),
-        );
+        let (target, temp, new) = (place.clone(), run.temp_for(place, n), Version::of(content.as_bytes()));
         let step = match expected {
-            Some(expected) => Step::Replace {
-                target,
-                temp,
-                expected,
-                new,
-            },
+            Some(expected) => Step::Replace { target, temp, expected, new },
             None => Step::Create { target, temp, new },
         };
         work.push(Work { step, content });
     }
     if touched.from.is_some() {
-        let step = Step::Rename {
-            from: place.clone(),
-            target: touched.lies.clone(),
-            expected: touched.version_after(),
-        };
-        work.push(Work {
-            step,
-            content: String::new(),
-        });
+        let step =
+            Step::Rename { from: place.clone(), target: touched.lies.clone(), expected: touched.version_after() };
+        work.push(Work { step, content: String::new() });
     }
     work
 }
@@ -246,10 +169,7 @@ fn steps(touched: &Touched, run: &Run<'_>, n: usize) -> Vec<Work> {
 fn frontmatter(part: &Part<'_>, writer: Writer) -> Result<(), CommitError> {
     let block = |doc: &crate::note::Document| doc.frontmatter.span.clone();
     let refused = |doc: &crate::note::Document| {
-        let problem = doc
-            .problems
-            .iter()
-            .find(|p| p.kind == ProblemKind::MalformedFrontmatter);
+        let problem = doc.problems.iter().find(|p| p.kind == ProblemKind::MalformedFrontmatter);
         CommitError::MalformedFrontmatter {
             path: part.touched.path.clone(),
             line: problem.and_then(|p| p.line).unwrap_or(1),
@@ -258,24 +178,14 @@ fn frontmatter(part: &Part<'_>, writer: Writer) -> Result<(), CommitError> {
     if let Some(old) = part.old.as_ref().filter(|old| is_malformed(old)) {
         let before = block(old).and_then(|span| part.touched.text_before()?.get(span));
         let after = block(&part.new).and_then(|span| part.touched.text_after().get(span));
-        return if before == after {
-            Ok(())
-        } else {
-            Err(refused(old))
-        };
+        return if before == after { Ok(()) } else { Err(refused(old)) };
     }
     let ours = matches!(writer, Writer::Dream | Writer::Split | Writer::AutoMemory);
-    if ours && is_malformed(&part.new) {
-        Err(refused(&part.new))
-    } else {
-        Ok(())
-    }
+    if ours && is_malformed(&part.new) { Err(refused(&part.new)) } else { Ok(()) }
 }
 
 fn is_malformed(doc: &crate::note::Document) -> bool {
-    doc.problems
-        .iter()
-        .any(|p| p.kind == ProblemKind::MalformedFrontmatter)
+    doc.problems.iter().any(|p| p.kind == ProblemKind::MalformedFrontmatter)
 }
 
 fn conflict(disk: &dyn Disk, root: &Path, moved: &Touched) -> CommitError {
@@ -289,9 +199,7 @@ fn conflict(disk: &dyn Disk, root: &Path, moved: &Touched) -> CommitError {
 
 fn io_error(root: &Path, path: PathBuf, source: std::io::Error) -> CommitError {
     if source.kind() == std::io::ErrorKind::ReadOnlyFilesystem {
-        CommitError::ReadOnly {
-            path: root.to_path_buf(),
-        }
+        CommitError::ReadOnly { path: root.to_path_buf() }
     } else {
         CommitError::Io { path, source }
     }
@@ -301,9 +209,6 @@ fn disk_error(error: VaultError) -> CommitError {
     match error {
         VaultError::Commit(error) => error,
         VaultError::Io { path, source } => CommitError::Io { path, source },
-        other => CommitError::Io {
-            path: PathBuf::new(),
-            source: std::io::Error::other(other),
-        },
+        other => CommitError::Io { path: PathBuf::new(), source: std::io::Error::other(other) },
     }
 }

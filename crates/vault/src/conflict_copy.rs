@@ -38,10 +38,7 @@ fn marked(stem: &str) -> Option<&str> {
     }
     for mark in [".sync-conflict-", ".conflict-"] {
         if let Some((original, rest)) = stem.rsplit_once(mark) {
-            let date: usize = rest
-                .bytes()
-                .take_while(|b| b.is_ascii_digit() || *b == b'-')
-                .count();
+            let date: usize = rest.bytes().take_while(|b| b.is_ascii_digit() || *b == b'-').count();
             return (!original.is_empty() && date >= 8).then_some(original);
         }
     }
@@ -70,26 +67,10 @@ mod tests {
     #[test]
     fn names_that_sync_tools_give_are_conflict_copies() {
         let day = Some("daily/2026-02-20.md");
-        check(
-            "daily/2026-02-20 (Conflicted copy laptop-1 202602201045).md",
-            &[],
-            day,
-        );
-        check(
-            "daily/2026-02-20.sync-conflict-20260220-101010-AB12CD3.md",
-            &[],
-            day,
-        );
-        check(
-            "Plan (conflicted copy 2026-02-20 101010).md",
-            &[],
-            Some("Plan.md"),
-        );
-        check(
-            "计划 (Ana's conflicted copy 2026-02-20).md",
-            &[],
-            Some("计划.md"),
-        );
+        check("daily/2026-02-20 (Conflicted copy laptop-1 202602201045).md", &[], day);
+        check("daily/2026-02-20.sync-conflict-20260220-101010-AB12CD3.md", &[], day);
+        check("Plan (conflicted copy 2026-02-20 101010).md", &[], Some("Plan.md"));
+        check("计划 (Ana's conflicted copy 2026-02-20).md", &[], Some("计划.md"));
         check("Plan.conflict-2026-02-20.md", &[], Some("Plan.md"));
     }
 

@@ -119,11 +119,7 @@ pub(crate) struct Part<'a> {
 
 impl<'a> Part<'a> {
     pub(crate) fn new(touched: &'a Touched) -> Self {
-        Self {
-            touched,
-            old: touched.text_before().map(Document::parse),
-            new: Document::parse(touched.text_after()),
-        }
+        Self { touched, old: touched.text_before().map(Document::parse), new: Document::parse(touched.text_after()) }
     }
 
     fn path(&self) -> &NotePath {
@@ -133,9 +129,7 @@ impl<'a> Part<'a> {
     /// The old out-edges as they resolve after the change, so that a link which a new note makes
     /// whole counts as the same link.
     fn old_edges(&self, scene: &Scene<'_>) -> Vec<EdgeKey> {
-        self.old
-            .as_ref()
-            .map_or_else(Vec::new, |old| scene.after.edges_of(self.path(), old))
+        self.old.as_ref().map_or_else(Vec::new, |old| scene.after.edges_of(self.path(), old))
     }
 
     fn new_edges(&self, scene: &Scene<'_>) -> Vec<EdgeKey> {
@@ -148,11 +142,7 @@ impl<'a> Part<'a> {
 pub(crate) fn check(scene: &Scene<'_>) -> Vec<Violation> {
     let mut found = match &scene.set.rule {
         Conservation::Additive | Conservation::Free => Vec::new(),
-        Conservation::Superset { .. } => scene
-            .parts
-            .iter()
-            .filter_map(|part| edges_kept(part, scene))
-            .collect(),
+        Conservation::Superset { .. } => scene.parts.iter().filter_map(|part| edges_kept(part, scene)).collect(),
         Conservation::SplitUnion { parent, children } => split::check(parent, children, scene),
         Conservation::Retarget { from, to } => retarget::check(from, to, scene),
     };
@@ -161,12 +151,7 @@ pub(crate) fn check(scene: &Scene<'_>) -> Vec<Violation> {
         found.extend(provenance::no_new_dangling(scene));
     }
     if scene.set.writer == Writer::Dream {
-        found.extend(
-            scene
-                .parts
-                .iter()
-                .filter_map(|part| provenance::check(part, scene)),
-        );
+        found.extend(scene.parts.iter().filter_map(|part| provenance::check(part, scene)));
     }
     found
 }
@@ -174,21 +159,10 @@ pub(crate) fn check(scene: &Scene<'_>) -> Vec<Violation> {
 /// E-1 for one note.
 fn edges_kept(part: &Part<'_>, scene: &Scene<'_>) -> Option<Violation> {
     let new = part.new_edges(scene);
-    let missing: Vec<EdgeKey> = part
-        .old_edges(scene)
-        .into_iter()
-        .filter(|edge| !new.contains(edge))
-        .collect();
-    (!missing.is_empty()).then(|| Violation::EdgesLost {
-        path: part.path().clone(),
-        missing,
-    })
+    let missing: Vec<EdgeKey> = part.old_edges(scene).into_iter().filter(|edge| !new.contains(edge)).collect();
+    (!missing.is_empty()).then(|| Violation::EdgesLost { path: part.path().clone(), missing })
 }
 
 fn list(edges: &[EdgeKey]) -> String {
-    edges
-        .iter()
-        .map(ToString::to_string)
-        .collect::<Vec<_>>()
-        .join(", ")
+    edges.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }

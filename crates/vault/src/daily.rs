@@ -45,44 +45,24 @@ pub fn plan_event(event: &DailyEvent, snapshot: &Snapshot) -> (NotePath, ChangeS
     let index = layout.file(Layer::Daily, &format!("{day}.md"));
     let line = format!("- [[{}|{}]]\n", path.link_target(), shown(&name));
     let set = ChangeSet::new(Writer::AutoMemory, Conservation::Additive)
-        .with(Change::Create {
-            path: path.clone(),
-            content: note(event, &name),
-        })
-        .with(Change::Append {
-            path: index,
-            header: format!("# {day}\n\n"),
-            content: line,
-        });
+        .with(Change::Create { path: path.clone(), content: note(event, &name) })
+        .with(Change::Append { path: index, header: format!("# {day}\n\n"), content: line });
     (path, set)
 }
 
 fn free_path(day: &str, slug: &str, snapshot: &Snapshot) -> NotePath {
     let file = |n: usize| {
-        let suffix = if n == 1 {
-            String::new()
-        } else {
-            format!("-{n}")
-        };
-        snapshot
-            .layout()
-            .file(Layer::Daily, &format!("{day}/{slug}{suffix}.md"))
+        let suffix = if n == 1 { String::new() } else { format!("-{n}") };
+        snapshot.layout().file(Layer::Daily, &format!("{day}/{slug}{suffix}.md"))
     };
     // There are more numbers than files.
-    (1..)
-        .map(file)
-        .find(|path| !snapshot.exists(path))
-        .unwrap_or_else(|| file(0))
+    (1..).map(file).find(|path| !snapshot.exists(path)).unwrap_or_else(|| file(0))
 }
 
 fn note(event: &DailyEvent, name: &str) -> String {
     let mut out = String::from("---\n");
     let date = event.at.to_rfc3339_opts(SecondsFormat::Secs, false);
-    let ours = [
-        ("name", name.to_owned()),
-        ("description", plain(&event.description)),
-        ("date", date),
-    ];
+    let ours = [("name", name.to_owned()), ("description", plain(&event.description)), ("date", date)];
     let mut keys: Vec<String> = Vec::new();
     let all = ours.into_iter().map(|(k, v)| (k.to_owned(), v));
     for (key, value) in all.chain(event.properties.iter().map(|(k, v)| (k.clone(), plain(v)))) {
@@ -100,23 +80,9 @@ fn note(event: &DailyEvent, name: &str) -> String {
 
 /// A property key that YAML reads as text: letters, digits, `_` and `-`, anything else as `-`.
 fn key_of(key: &str) -> String {
-    let clean: String = key
-        .trim()
-        .chars()
-        .map(|c| {
-            if c.is_alphanumeric() || c == '_' {
-                c
-            } else {
-                '-'
-            }
-        })
-        .collect();
+    let clean: String = key.trim().chars().map(|c| if c.is_alphanumeric() || c == '_' { c } else { '-' }).collect();
     let clean = clean.trim_matches('-');
-    if clean.chars().next().is_some_and(char::is_alphabetic) {
-        clean.to_owned()
-    } else {
-        String::new()
-    }
+    if clean.chars().next().is_some_and(char::is_alphabetic) { clean.to_owned() } else { String::new() }
 }
 
 /// One line of text: blanks collapsed, wikilinks as the text that they show.
@@ -134,16 +100,8 @@ fn plain(text: &str) -> String {
         }
     }
     out.push_str(rest);
-    let clean: String = out
-        .chars()
-        .map(|c| if c.is_control() { ' ' } else { c })
-        .collect();
-    clean
-        .replace("]]", "")
-        .replace("[[", "")
-        .split_whitespace()
-        .collect::<Vec<_>>()
-        .join(" ")
+    let clean: String = out.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    clean.replace("]]", "").replace("[[", "").split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// A name as the text of a link: without the characters that would end it.
@@ -164,12 +122,7 @@ fn quoted(text: &str) -> String {
     for c in text.chars() {
         match c {
             '"' | '\\' => out.extend(['\\', c]),
-            '\u{7f}'..='\u{9f}'
-            | '\u{2028}'
-            | '\u{2029}'
-            | '\u{feff}'
-            | '\u{fffe}'
-            | '\u{ffff}' => {
+            '\u{7f}'..='\u{9f}' | '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}' => {
                 out.push_str(&format!("\\u{:04X}", u32::from(c)));
             }
             c if c.is_control() => out.push_str(&format!("\\u{:04X}", u32::from(c))),

@@ -21,31 +21,19 @@ impl Document {
     #[must_use]
     pub fn parse(text: &str) -> Self {
         let lines = Lines::new(text);
-        let Read {
-            frontmatter,
-            entries,
-            body,
-            mut problems,
-            ..
-        } = frontmatter::read(text, &lines);
+        let Read { frontmatter, entries, body, mut problems, .. } = frontmatter::read(text, &lines);
         let body = body..text.len();
         let structure = structure::scan(text, body.clone(), &lines);
         let mut found = Inline::default();
         for segment in &structure.segments {
             inline::scan(text, segment, &lines, &mut found);
         }
-        found
-            .fields
-            .sort_by_key(|f| (f.span.start, std::cmp::Reverse(f.span.end)));
+        found.fields.sort_by_key(|f| (f.span.start, std::cmp::Reverse(f.span.end)));
         inline_field::set_predicates(&found.fields, &mut found.links);
 
         let mut links = Vec::new();
         if !problems.iter().any(|p| p.kind == ProblemKind::DuplicateKey) {
-            links.extend(
-                entries
-                    .iter()
-                    .flat_map(|entry| property_links(text, &lines, entry)),
-            );
+            links.extend(entries.iter().flat_map(|entry| property_links(text, &lines, entry)));
         }
         links.append(&mut found.links);
         let mut seen = HashSet::new();
@@ -68,16 +56,8 @@ impl Document {
     /// of `path`.
     #[must_use]
     pub fn name<'a>(&'a self, path: &'a NotePath) -> &'a str {
-        let heading = || {
-            self.headings
-                .iter()
-                .find(|h| h.level == 1 && !h.text.is_empty())
-                .map(|h| h.text.as_str())
-        };
-        self.frontmatter
-            .text("name")
-            .or_else(heading)
-            .unwrap_or_else(|| path.stem())
+        let heading = || self.headings.iter().find(|h| h.level == 1 && !h.text.is_empty()).map(|h| h.text.as_str());
+        self.frontmatter.text("name").or_else(heading).unwrap_or_else(|| path.stem())
     }
 
     /// `description` of the frontmatter, trimmed.
@@ -108,21 +88,11 @@ fn scalar_links(text: &str, lines: &Lines<'_>, scalar: &Scalar) -> Vec<Link> {
     let source = text.get(scalar.span.clone()).unwrap_or("");
     if let Some(at) = source.find(&scalar.value).filter(|at| *at <= 1) {
         let start = scalar.span.start + at;
-        inline::scan(
-            text,
-            &(start..start + scalar.value.len()),
-            lines,
-            &mut found,
-        );
+        inline::scan(text, &(start..start + scalar.value.len()), lines, &mut found);
         return found.links;
     }
     let value_lines = Lines::new(&scalar.value);
-    inline::scan(
-        &scalar.value,
-        &(0..scalar.value.len()),
-        &value_lines,
-        &mut found,
-    );
+    inline::scan(&scalar.value, &(0..scalar.value.len()), &value_lines, &mut found);
     let mut cursor = 0;
     for link in &mut found.links {
         relocate(link, &scalar.value, source, scalar.span.start, &mut cursor);
@@ -134,18 +104,9 @@ fn scalar_links(text: &str, lines: &Lines<'_>, scalar: &Scalar) -> Vec<Link> {
 /// Moves a link that was read from `value` to where it is written in `source`, which begins at
 /// byte `base` of the text. When it is not found there its span is all of `source` and its target
 /// span is empty: such a link can't be rewritten in place.
-pub(crate) fn relocate(
-    link: &mut Link,
-    value: &str,
-    source: &str,
-    base: usize,
-    cursor: &mut usize,
-) {
+pub(crate) fn relocate(link: &mut Link, value: &str, source: &str, base: usize, cursor: &mut usize) {
     let written = value.get(link.span.clone()).unwrap_or("");
-    let found = source
-        .get(*cursor..)
-        .and_then(|rest| rest.find(written))
-        .filter(|_| !written.is_empty());
+    let found = source.get(*cursor..).and_then(|rest| rest.find(written)).filter(|_| !written.is_empty());
     match found {
         Some(at) => {
             let start = base + *cursor + at;
@@ -171,9 +132,7 @@ fn duplicate_ids(blocks: &[Block]) -> Vec<Problem> {
             problems.push(Problem {
                 kind: ProblemKind::DuplicateBlockId,
                 line: Some(block.lines.1),
-                message: format!(
-                    "the block id ^{id} is on line {first} too; a link to it means the first"
-                ),
+                message: format!("the block id ^{id} is on line {first} too; a link to it means the first"),
             });
         }
     }

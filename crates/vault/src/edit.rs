@@ -53,9 +53,7 @@ pub enum EditError {
         line: u32,
     },
     /// The properties are written in a form that can't be edited line by line.
-    #[error(
-        "line {line}: this property is written in a form that is not changed in place; edit it by hand"
-    )]
+    #[error("line {line}: this property is written in a form that is not changed in place; edit it by hand")]
     NotInPlace {
         /// 1-based line.
         line: u32,
@@ -76,13 +74,9 @@ pub fn apply(text: &str, edits: &[TextEdit]) -> Result<String, EditError> {
     let mut out = String::with_capacity(text.len());
     let mut at = 0;
     for edit in ordered {
-        let out_of_bounds = || EditError::OutOfBounds {
-            span: edit.span.clone(),
-        };
+        let out_of_bounds = || EditError::OutOfBounds { span: edit.span.clone() };
         text.get(edit.span.clone()).ok_or_else(out_of_bounds)?;
-        let kept = text.get(at..edit.span.start).ok_or(EditError::Overlap {
-            at: edit.span.start,
-        })?;
+        let kept = text.get(at..edit.span.start).ok_or(EditError::Overlap { at: edit.span.start })?;
         out.push_str(kept);
         out.push_str(&edit.with);
         at = edit.span.end;
@@ -101,12 +95,7 @@ pub fn apply(text: &str, edits: &[TextEdit]) -> Result<String, EditError> {
 /// # Errors
 /// [`EditError::MalformedFrontmatter`], [`EditError::DuplicateKey`] and [`EditError::NotInPlace`]
 /// with the line; [`EditError::BadYaml`] when `key: yaml_value` is not one property.
-pub fn set_property(
-    text: &str,
-    doc: &Document,
-    key: &str,
-    yaml_value: &str,
-) -> Result<Vec<TextEdit>, EditError> {
+pub fn set_property(text: &str, doc: &Document, key: &str, yaml_value: &str) -> Result<Vec<TextEdit>, EditError> {
     let lines = Lines::new(text);
     let read = frontmatter::read(text, &lines);
     if !read.frontmatter.well_formed {
@@ -122,28 +111,18 @@ pub fn set_property(
     let edit = match (read.frontmatter.span.as_ref(), same.as_slice()) {
         (None, _) => {
             let at = doc.body.start.min(text.len());
-            TextEdit {
-                span: at..at,
-                with: format!("---{end}{line}{end}---{end}"),
-            }
+            TextEdit { span: at..at, with: format!("---{end}{line}{end}---{end}") }
         }
         (Some(span), _) if read.flow => {
-            return Err(EditError::NotInPlace {
-                line: lines.number(span.start) + 1,
-            });
+            return Err(EditError::NotInPlace { line: lines.number(span.start) + 1 });
         }
         (Some(span), []) => {
             let at = lines.span(lines.at(span.end)).start;
-            TextEdit {
-                span: at..at,
-                with: format!("{line}{end}"),
-            }
+            TextEdit { span: at..at, with: format!("{line}{end}") }
         }
         (Some(_), [entry]) => change(text, &lines, entry, yaml_value.trim())?,
         (Some(_), [.., last]) => {
-            return Err(EditError::DuplicateKey {
-                line: lines.number(last.key_span.start),
-            });
+            return Err(EditError::DuplicateKey { line: lines.number(last.key_span.start) });
         }
     };
     verify(text, &read, key, &edit, same.first().copied(), &lines)?;
@@ -158,37 +137,19 @@ fn is_one_value(value: &str) -> bool {
 }
 
 /// The change of a property that is there: its value alone.
-fn change(
-    text: &str,
-    lines: &Lines<'_>,
-    entry: &Entry,
-    value: &str,
-) -> Result<TextEdit, EditError> {
+fn change(text: &str, lines: &Lines<'_>, entry: &Entry, value: &str) -> Result<TextEdit, EditError> {
     let line = lines.number(entry.key_span.start);
     let after_key = text.get(entry.key_span.end..).unwrap_or("");
     let blanks = after_key.len() - after_key.trim_start_matches([' ', '\t']).len();
-    if !after_key
-        .get(blanks..)
-        .is_some_and(|rest| rest.starts_with(':'))
-    {
+    if !after_key.get(blanks..).is_some_and(|rest| rest.starts_with(':')) {
         return Err(EditError::NotInPlace { line });
     }
     let colon = entry.key_span.end + blanks + 1;
-    let with = if value.is_empty() {
-        String::new()
-    } else {
-        format!(" {value}")
-    };
+    let with = if value.is_empty() { String::new() } else { format!(" {value}") };
     Ok(match &entry.value_span {
-        None => TextEdit {
-            span: colon..colon,
-            with,
-        },
+        None => TextEdit { span: colon..colon, with },
         // From the colon on, so that a tag, an anchor or a block mark goes with its value.
-        Some(span) => TextEdit {
-            span: colon..span.end.max(colon),
-            with,
-        },
+        Some(span) => TextEdit { span: colon..span.end.max(colon), with },
     })
 }
 
@@ -201,18 +162,11 @@ fn verify(
     entry: Option<&Entry>,
     lines: &Lines<'_>,
 ) -> Result<(), EditError> {
-    let line = entry.map_or(lines.number(edit.span.start), |entry| {
-        lines.number(entry.key_span.start)
-    });
+    let line = entry.map_or(lines.number(edit.span.start), |entry| lines.number(entry.key_span.start));
     let edited = apply(text, std::slice::from_ref(edit))?;
     let after = frontmatter::read(&edited, &Lines::new(&edited));
     let others = |read: &Read| -> Vec<(String, Value)> {
-        read.frontmatter
-            .properties
-            .iter()
-            .filter(|(k, _)| *k != key)
-            .map(|(k, v)| (k.clone(), v.clone()))
-            .collect()
+        read.frontmatter.properties.iter().filter(|(k, _)| *k != key).map(|(k, v)| (k.clone(), v.clone())).collect()
     };
     let grown = after.entries.len() == before.entries.len() + usize::from(entry.is_none());
     let readable = after.frontmatter.well_formed && after.frontmatter.properties.contains_key(key);
@@ -236,10 +190,7 @@ pub fn append_block(text: &str, markdown: &str) -> TextEdit {
     } else {
         format!("{end}{end}")
     };
-    TextEdit {
-        span: text.len()..text.len(),
-        with: format!("{before}{}{end}", in_line_ends(markdown, end)),
-    }
+    TextEdit { span: text.len()..text.len(), with: format!("{before}{}{end}", in_line_ends(markdown, end)) }
 }
 
 /// The edit that puts `markdown` right after `block`: after a list item as the next line, so that
@@ -249,24 +200,11 @@ pub fn insert_after(text: &str, block: &Block, markdown: &str) -> TextEdit {
     let end = line_end(text);
     let at = block.span.end.min(text.len());
     if block.kind == BlockKind::ListItem {
-        return TextEdit {
-            span: at..at,
-            with: format!("{end}{}", in_line_ends(markdown, end)),
-        };
+        return TextEdit { span: at..at, with: format!("{end}{}", in_line_ends(markdown, end)) };
     }
-    let next = text
-        .get(at..)
-        .and_then(|rest| rest.split_once('\n'))
-        .map(|(_, rest)| rest.lines().next().unwrap_or(""));
-    let after = if next.is_some_and(|line| !line.trim().is_empty()) {
-        end.to_string()
-    } else {
-        String::new()
-    };
-    TextEdit {
-        span: at..at,
-        with: format!("{end}{end}{}{after}", in_line_ends(markdown, end)),
-    }
+    let next = text.get(at..).and_then(|rest| rest.split_once('\n')).map(|(_, rest)| rest.lines().next().unwrap_or(""));
+    let after = if next.is_some_and(|line| !line.trim().is_empty()) { end.to_string() } else { String::new() };
+    TextEdit { span: at..at, with: format!("{end}{end}{}{after}", in_line_ends(markdown, end)) }
 }
 
 /// `text` as one YAML value that means exactly this string, also in flow lists and to parsers of
@@ -285,12 +223,7 @@ pub fn yaml_quote(text: &str) -> String {
             '\n' => out.push_str("\\n"),
             '\r' => out.push_str("\\r"),
             '\t' => out.push_str("\\t"),
-            c if c.is_control()
-                || matches!(
-                    c,
-                    '\u{2028}' | '\u{2029}' | '\u{FEFF}' | '\u{FFFE}' | '\u{FFFF}'
-                ) =>
-            {
+            c if c.is_control() || matches!(c, '\u{2028}' | '\u{2029}' | '\u{FEFF}' | '\u{FFFE}' | '\u{FFFF}') => {
                 out.push_str(&format!("\\u{:04X}", u32::from(c)));
             }
             c => out.push(c),
@@ -303,11 +236,8 @@ pub fn yaml_quote(text: &str) -> String {
 /// Whether every YAML parser reads `text` unquoted as this string.
 fn is_plain(text: &str) -> bool {
     let word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '/');
-    let safe = |c: char| {
-        word(c)
-            || matches!(c, ' ' | '-' | '.' | '(' | ')' | '+')
-            || "，。、；！？（）《》“”".contains(c)
-    };
+    let safe =
+        |c: char| word(c) || matches!(c, ' ' | '-' | '.' | '(' | ')' | '+') || "，。、；！？（）《》“”".contains(c);
     let reserved = ["true", "false", "null", "yes", "no", "on", "off", "y", "n"];
     text.starts_with(|c: char| c.is_alphabetic() || c == '_')
         && text.ends_with(|c: char| c != ' ' && safe(c))
@@ -318,11 +248,7 @@ fn is_plain(text: &str) -> bool {
 /// The line end that a note uses: that of its first line, `\n` when there is none.
 fn line_end(text: &str) -> LineEnd {
     let first = text.find('\n').and_then(|at| text.get(..at));
-    if first.is_some_and(|line| line.ends_with('\r')) {
-        LineEnd::CrLf
-    } else {
-        LineEnd::Lf
-    }
+    if first.is_some_and(|line| line.ends_with('\r')) { LineEnd::CrLf } else { LineEnd::Lf }
 }
 
 #[derive(Debug, Clone, Copy)]

@@ -27,11 +27,7 @@ impl Frontmatter {
     /// A text property, trimmed; `None` for anything else.
     #[must_use]
     pub fn text(&self, key: &str) -> Option<&str> {
-        self.properties
-            .get(key)?
-            .as_str()
-            .map(str::trim)
-            .filter(|s| !s.is_empty())
+        self.properties.get(key)?.as_str().map(str::trim).filter(|s| !s.is_empty())
     }
 
     /// `aliases`, in any case of the key: trimmed, without blanks and what is no string. A bare
@@ -39,31 +35,18 @@ impl Frontmatter {
     #[must_use]
     pub fn aliases(&self) -> Vec<String> {
         let strings = self.strings("aliases");
-        strings
-            .into_iter()
-            .map(str::trim)
-            .filter(|s| !s.is_empty())
-            .map(ToOwned::to_owned)
-            .collect()
+        strings.into_iter().map(str::trim).filter(|s| !s.is_empty()).map(ToOwned::to_owned).collect()
     }
 
     /// `tags`, in any case of the key, without `#`; what can't be a tag is left out.
     #[must_use]
     pub fn tags(&self) -> Vec<String> {
-        self.strings("tags")
-            .into_iter()
-            .filter_map(tag::property)
-            .map(ToOwned::to_owned)
-            .collect()
+        self.strings("tags").into_iter().filter_map(tag::property).map(ToOwned::to_owned).collect()
     }
 
     /// The strings of a list property, or a text property as its only string.
     fn strings(&self, key: &str) -> Vec<&str> {
-        let value = self
-            .properties
-            .iter()
-            .find(|(k, _)| k.eq_ignore_ascii_case(key))
-            .map(|(_, value)| value);
+        let value = self.properties.iter().find(|(k, _)| k.eq_ignore_ascii_case(key)).map(|(_, value)| value);
         match value {
             Some(Value::String(one)) => vec![one],
             Some(Value::Array(many)) => many.iter().filter_map(Value::as_str).collect(),
@@ -87,16 +70,9 @@ pub(crate) struct Read {
 /// Reads the frontmatter of `text`. A block that is no mapping is body, as is one that is never
 /// closed; one that is meant as a mapping but can't be read is kept, with a problem.
 pub(crate) fn read(text: &str, lines: &Lines<'_>) -> Read {
-    let mark = if text.starts_with('\u{FEFF}') {
-        '\u{FEFF}'.len_utf8()
-    } else {
-        0
-    };
+    let mark = if text.starts_with('\u{FEFF}') { '\u{FEFF}'.len_utf8() } else { 0 };
     let mut read = Read {
-        frontmatter: Frontmatter {
-            well_formed: true,
-            ..Frontmatter::default()
-        },
+        frontmatter: Frontmatter { well_formed: true, ..Frontmatter::default() },
         entries: Vec::new(),
         flow: false,
         body: mark,
@@ -112,11 +88,7 @@ pub(crate) fn read(text: &str, lines: &Lines<'_>) -> Read {
         return read;
     };
     let yaml = text.get(yaml_start..lines.span(close).start).unwrap_or("");
-    let body = if close + 1 < lines.count() {
-        lines.span(close + 1).start
-    } else {
-        text.len()
-    };
+    let body = if close + 1 < lines.count() { lines.span(close + 1).start } else { text.len() };
     let options = serde_saphyr::options! {
         strict_booleans: true,
         leading_zero_numbers_as_strings: true,
@@ -126,9 +98,7 @@ pub(crate) fn read(text: &str, lines: &Lines<'_>) -> Read {
         duplicate_keys: DuplicateKeyPolicy::LastWins,
         with_snippet: false,
     };
-    let has_content = yaml
-        .lines()
-        .any(|l| !l.trim().is_empty() && !l.trim_start().starts_with('#'));
+    let has_content = yaml.lines().any(|l| !l.trim().is_empty() && !l.trim_start().starts_with('#'));
     let value = if has_content {
         serde_saphyr::from_str_with_options::<YamlValue>(yaml, options).map(|value| value.0)
     } else {
@@ -158,8 +128,7 @@ pub(crate) fn read(text: &str, lines: &Lines<'_>) -> Read {
                 read.problems.push(Problem {
                     kind: ProblemKind::MalformedFrontmatter,
                     line: Some(1),
-                    message: "the block at the top is a list, not properties; it is read as text"
-                        .to_owned(),
+                    message: "the block at the top is a list, not properties; it is read as text".to_owned(),
                 });
             }
             return read;
@@ -181,9 +150,7 @@ fn closing_line(lines: &Lines<'_>, mark: usize) -> Option<usize> {
 /// Whether a block that can't be read was meant to hold properties: a line begins with `key:`.
 fn is_meant_as_mapping(yaml: &str) -> bool {
     yaml.lines().any(|line| {
-        let key = line
-            .find(':')
-            .and_then(|colon| line.split_at_checked(colon));
+        let key = line.find(':').and_then(|colon| line.split_at_checked(colon));
         key.is_some_and(|(key, rest)| {
             let value = rest.get(1..).unwrap_or("");
             !key.trim().is_empty()
@@ -202,10 +169,7 @@ fn duplicates(entries: &[Entry], lines: &Lines<'_>) -> Vec<Problem> {
             problems.push(Problem {
                 kind: ProblemKind::DuplicateKey,
                 line: Some(line),
-                message: format!(
-                    "`{}` stands on line {first} too; the last one counts. Keep one",
-                    entry.key
-                ),
+                message: format!("`{}` stands on line {first} too; the last one counts. Keep one", entry.key),
             });
         }
     }

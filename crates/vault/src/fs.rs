@@ -73,10 +73,7 @@ pub trait Disk: Send + Sync {
 #[derive(Debug, Clone, Copy, Default)]
 pub struct OsDisk;
 
-#[expect(
-    clippy::disallowed_methods,
-    reason = "this is the door that the lint guards"
-)]
+#[expect(clippy::disallowed_methods, reason = "this is the door that the lint guards")]
 impl Disk for OsDisk {
     fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
         fs::read(path)
@@ -127,11 +124,7 @@ impl Disk for OsDisk {
     }
 
     fn sync_folder(&self, path: &Path) -> io::Result<()> {
-        if cfg!(unix) {
-            File::open(path)?.sync_all()
-        } else {
-            Ok(())
-        }
+        if cfg!(unix) { File::open(path)?.sync_all() } else { Ok(()) }
     }
 }
 
@@ -182,16 +175,14 @@ pub(crate) fn locate(root: &Path, path: &NotePath) -> PathBuf {
     if path.as_str().is_ascii() || exact.symlink_metadata().is_ok() {
         return exact;
     }
-    path.as_disk()
-        .split('/')
-        .fold(root.to_path_buf(), |folder, name| {
-            let plain = folder.join(name);
-            if plain.symlink_metadata().is_ok() {
-                return plain;
-            }
-            let nfc: String = name.nfc().collect();
-            twin(&folder, |other| other.nfc().eq(nfc.chars())).unwrap_or(plain)
-        })
+    path.as_disk().split('/').fold(root.to_path_buf(), |folder, name| {
+        let plain = folder.join(name);
+        if plain.symlink_metadata().is_ok() {
+            return plain;
+        }
+        let nfc: String = name.nfc().collect();
+        twin(&folder, |other| other.nfc().eq(nfc.chars())).unwrap_or(plain)
+    })
 }
 
 /// The file that `located` really is, symlinks followed; `None` when it lies outside `root` (which
@@ -217,13 +208,7 @@ pub(crate) fn relative(root: &Path, path: &Path) -> Option<NotePath> {
         .strip_prefix(root)
         .ok()?
         .components()
-        .map(|c| {
-            if let Component::Normal(name) = c {
-                name.to_str()
-            } else {
-                None
-            }
-        })
+        .map(|c| if let Component::Normal(name) = c { name.to_str() } else { None })
         .collect();
     NotePath::new(&names?.join("/")).ok()
 }
@@ -233,17 +218,12 @@ pub(crate) fn relative(root: &Path, path: &Path) -> Option<NotePath> {
 pub(crate) fn collision(path: &Path, except: Option<&Path>) -> Option<PathBuf> {
     let folder = path.parent()?;
     let wanted = fold(path.file_name()?.to_str()?);
-    let found = twin(folder, |other| {
-        fold(other) == wanted && except != Some(folder.join(other).as_path())
-    })?;
+    let found = twin(folder, |other| fold(other) == wanted && except != Some(folder.join(other).as_path()))?;
     Some(found)
 }
 
 fn twin(folder: &Path, is_it: impl Fn(&str) -> bool) -> Option<PathBuf> {
-    let mut names: Vec<_> = fs::read_dir(folder)
-        .ok()?
-        .filter_map(|entry| Some(entry.ok()?.file_name()))
-        .collect();
+    let mut names: Vec<_> = fs::read_dir(folder).ok()?.filter_map(|entry| Some(entry.ok()?.file_name())).collect();
     names.retain(|name| name.to_str().is_some_and(&is_it));
     names.sort();
     names.first().map(|name| folder.join(name))

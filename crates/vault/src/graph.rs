@@ -106,16 +106,9 @@ impl LinkGraph {
         let Some(&at) = self.index.get(target) else {
             return 0;
         };
-        let sources: BTreeSet<NodeIndex> = self
-            .graph
-            .neighbors_directed(at, Direction::Incoming)
-            .collect();
+        let sources: BTreeSet<NodeIndex> = self.graph.neighbors_directed(at, Direction::Incoming).collect();
         let counts = |source: &&NodeIndex| {
-            **source != at
-                && self
-                    .graph
-                    .node_weight(**source)
-                    .is_some_and(|node| node.note == Some(Standing::Original))
+            **source != at && self.graph.node_weight(**source).is_some_and(|node| node.note == Some(Standing::Original))
         };
         sources.iter().filter(counts).count()
     }
@@ -123,11 +116,7 @@ impl LinkGraph {
     /// All edges, ordered by source, target, predicate. O(e log e).
     #[must_use]
     pub fn edges(&self) -> Vec<EdgeRef<'_>> {
-        let mut out: Vec<_> = self
-            .graph
-            .edge_references()
-            .filter_map(|edge| self.seen(edge.id()))
-            .collect();
+        let mut out: Vec<_> = self.graph.edge_references().filter_map(|edge| self.seen(edge.id())).collect();
         out.sort_unstable_by(|a, b| a.order().cmp(&b.order()));
         out
     }
@@ -142,11 +131,8 @@ impl LinkGraph {
         let Some(&at) = self.index.get(path) else {
             return Vec::new();
         };
-        let mut out: Vec<_> = self
-            .graph
-            .edges_directed(at, direction)
-            .filter_map(|edge| self.seen(edge.id()))
-            .collect();
+        let mut out: Vec<_> =
+            self.graph.edges_directed(at, direction).filter_map(|edge| self.seen(edge.id())).collect();
         out.sort_unstable_by(|a, b| a.order().cmp(&b.order()));
         out
     }
@@ -190,19 +176,14 @@ impl LinkGraph {
         let Some(&from) = self.index.get(source) else {
             return;
         };
-        let old: Vec<(EdgeIndex, NodeIndex)> = self
-            .graph
-            .edges(from)
-            .map(|edge| (edge.id(), edge.target()))
-            .collect();
+        let old: Vec<(EdgeIndex, NodeIndex)> = self.graph.edges(from).map(|edge| (edge.id(), edge.target())).collect();
         for (edge, _) in &old {
             self.graph.remove_edge(*edge);
         }
         for key in links {
             if let EdgeTarget::File(target) = &key.target {
                 let to = self.node(target);
-                self.graph
-                    .add_edge(from, to, key.predicate.as_deref().map(Arc::from));
+                self.graph.add_edge(from, to, key.predicate.as_deref().map(Arc::from));
             }
         }
         for (_, target) in old {
@@ -214,20 +195,14 @@ impl LinkGraph {
         if let Some(&at) = self.index.get(path) {
             return at;
         }
-        let at = self.graph.add_node(Node {
-            path: path.clone(),
-            note: None,
-        });
+        let at = self.graph.add_node(Node { path: path.clone(), note: None });
         self.index.insert(path.clone(), at);
         at
     }
 
     /// Forgets a file that is no note and that nothing links to any more.
     fn sweep(&mut self, at: NodeIndex) {
-        let idle = self
-            .graph
-            .node_weight(at)
-            .is_some_and(|node| node.note.is_none())
+        let idle = self.graph.node_weight(at).is_some_and(|node| node.note.is_none())
             && self.graph.neighbors_undirected(at).next().is_none();
         if idle && let Some(node) = self.graph.remove_node(at) {
             self.index.remove(&node.path);

@@ -36,10 +36,7 @@ pub(crate) struct Touched {
 impl Touched {
     /// The file's text after the change.
     pub(crate) fn text_after(&self) -> &str {
-        self.after
-            .as_deref()
-            .or(self.before.as_ref().map(|b| b.text.as_str()))
-            .unwrap_or("")
+        self.after.as_deref().or(self.before.as_ref().map(|b| b.text.as_str())).unwrap_or("")
     }
 
     /// The file's text before the change, when it was there.
@@ -54,11 +51,7 @@ impl Touched {
 
     /// Whether nothing would change on disk.
     pub(crate) fn is_idle(&self) -> bool {
-        self.from.is_none()
-            && self
-                .before
-                .as_ref()
-                .is_some_and(|b| self.after.as_ref().is_none_or(|a| *a == b.text))
+        self.from.is_none() && self.before.as_ref().is_some_and(|b| self.after.as_ref().is_none_or(|a| *a == b.text))
     }
 
     pub(crate) fn version_after(&self) -> Version {
@@ -74,32 +67,15 @@ impl Touched {
             renamed_from: self.from.clone(),
             before: self.before.as_ref().map(|b| b.version),
             after: self.version_after(),
-            diff: unified(
-                self.text_before().unwrap_or(""),
-                self.text_after(),
-                &self.path,
-            ),
+            diff: unified(self.text_before().unwrap_or(""), self.text_after(), &self.path),
         }
     }
 
     /// The conflict that is there when the ground moved away under this change.
-    pub(crate) fn conflict(
-        &self,
-        current: Option<NoteText>,
-        expected: Option<Version>,
-    ) -> CommitError {
-        let diff = unified(
-            current.as_ref().map_or("", |c| &c.text),
-            self.text_after(),
-            &self.path,
-        );
+    pub(crate) fn conflict(&self, current: Option<NoteText>, expected: Option<Version>) -> CommitError {
+        let diff = unified(current.as_ref().map_or("", |c| &c.text), self.text_after(), &self.path);
         let path = self.from.as_ref().unwrap_or(&self.path).clone();
-        CommitError::Conflict(Box::new(Conflict {
-            path,
-            expected,
-            current,
-            diff,
-        }))
+        CommitError::Conflict(Box::new(Conflict { path, expected, current, diff }))
     }
 }
 
@@ -113,15 +89,7 @@ pub(crate) fn survey(
 ) -> Result<Vec<Touched>, CommitError> {
     let mut touched = Vec::with_capacity(set.changes.len());
     for change in &set.changes {
-        touched.push(
-            Surveyor {
-                disk,
-                root,
-                set,
-                layout,
-            }
-            .look(change)?,
-        );
+        touched.push(Surveyor { disk, root, set, layout }.look(change)?);
     }
     Ok(merge_renames(touched))
 }
@@ -138,29 +106,18 @@ impl Surveyor<'_> {
         let path = self.renamed_to(change.path()).unwrap_or(change.path());
         let (file, lies) = self.place(change, path)?;
         let before = read(self.disk, &file, path)?;
-        let mut touched = Touched {
-            path: change.path().clone(),
-            from: None,
-            lies,
-            lay: None,
-            before,
-            after: None,
-            pinned: true,
-        };
+        let mut touched =
+            Touched { path: change.path().clone(), from: None, lies, lay: None, before, after: None, pinned: true };
         match change {
             Change::Create { content, .. } => {
                 touched.after = Some(content.clone());
                 self.must_be_free(&touched, &file, None)?;
             }
-            Change::Replace {
-                expected, content, ..
-            } => {
+            Change::Replace { expected, content, .. } => {
                 touched.after = Some(content.clone());
                 must_be(&touched, *expected)?;
             }
-            Change::Append {
-                header, content, ..
-            } => {
+            Change::Append { header, content, .. } => {
                 touched.pinned = false;
                 touched.after = Some(appended(touched.text_before(), header, content));
             }
@@ -178,9 +135,7 @@ impl Surveyor<'_> {
             }
         }
         match &touched.before {
-            Some(before) if !before.utf8 && touched.after.is_some() => {
-                Err(CommitError::NotUtf8 { path: touched.path })
-            }
+            Some(before) if !before.utf8 && touched.after.is_some() => Err(CommitError::NotUtf8 { path: touched.path }),
             _ => Ok(touched),
         }
     }
@@ -196,10 +151,7 @@ impl Surveyor<'_> {
     /// Where `path` lies. A link out of the vault, or into a place that the writer may not touch,
     /// is denied.
     fn place(&self, change: &Change, path: &NotePath) -> Result<(PathBuf, String), CommitError> {
-        let denied = || CommitError::Denied {
-            writer: self.set.writer,
-            path: path.clone(),
-        };
+        let denied = || CommitError::Denied { writer: self.set.writer, path: path.clone() };
         let file = fs::real(self.root, &fs::locate(self.root, path)).ok_or_else(denied)?;
         let lies = fs::relative(self.root, &file).ok_or_else(denied)?;
         if capability::is_hidden(&lies) || (lies != *path && !self.may_at(change, path, &lies)) {
@@ -210,20 +162,13 @@ impl Surveyor<'_> {
 
     fn may_at(&self, change: &Change, named: &NotePath, lies: &NotePath) -> bool {
         match change {
-            Change::Rename { to, .. } if to == named => {
-                self.layout.layer(lies) == self.layout.layer(to)
-            }
+            Change::Rename { to, .. } if to == named => self.layout.layer(lies) == self.layout.layer(to),
             Change::Replace { path, .. } if path != named => true,
             _ => capability::may_at(self.set, change, lies, self.layout),
         }
     }
 
-    fn must_be_free(
-        &self,
-        touched: &Touched,
-        file: &Path,
-        except: Option<&Path>,
-    ) -> Result<(), CommitError> {
+    fn must_be_free(&self, touched: &Touched, file: &Path, except: Option<&Path>) -> Result<(), CommitError> {
         let Some(taken) = fs::collision(file, except) else {
             return Ok(());
         };
@@ -234,11 +179,7 @@ impl Surveyor<'_> {
 }
 
 fn must_be(touched: &Touched, expected: Version) -> Result<(), CommitError> {
-    if touched
-        .before
-        .as_ref()
-        .is_some_and(|b| b.version == expected)
-    {
+    if touched.before.as_ref().is_some_and(|b| b.version == expected) {
         Ok(())
     } else {
         Err(touched.conflict(touched.before.clone(), Some(expected)))
@@ -247,16 +188,9 @@ fn must_be(touched: &Touched, expected: Version) -> Result<(), CommitError> {
 
 /// A rename and a replace of its new path are one file: new content first, then the new name.
 fn merge_renames(mut touched: Vec<Touched>) -> Vec<Touched> {
-    let renames: Vec<NotePath> = touched
-        .iter()
-        .filter(|t| t.from.is_some())
-        .map(|t| t.path.clone())
-        .collect();
+    let renames: Vec<NotePath> = touched.iter().filter(|t| t.from.is_some()).map(|t| t.path.clone()).collect();
     for path in renames {
-        let Some(at) = touched
-            .iter()
-            .position(|t| t.from.is_none() && t.path == path)
-        else {
+        let Some(at) = touched.iter().position(|t| t.from.is_none() && t.path == path) else {
             continue;
         };
         let replace = touched.remove(at);
@@ -268,35 +202,20 @@ fn merge_renames(mut touched: Vec<Touched>) -> Vec<Touched> {
 }
 
 /// The file's text with its version; `None` when there is none.
-pub(crate) fn read(
-    disk: &dyn Disk,
-    file: &Path,
-    path: &NotePath,
-) -> Result<Option<NoteText>, CommitError> {
+pub(crate) fn read(disk: &dyn Disk, file: &Path, path: &NotePath) -> Result<Option<NoteText>, CommitError> {
     let bytes = match disk.read(file) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(source) => {
-            return Err(CommitError::Io {
-                path: file.to_path_buf(),
-                source,
-            });
+            return Err(CommitError::Io { path: file.to_path_buf(), source });
         }
     };
     let version = Version::of(&bytes);
     let (text, utf8) = match String::from_utf8(bytes) {
         Ok(text) => (text, true),
-        Err(error) => (
-            String::from_utf8_lossy(error.as_bytes()).into_owned(),
-            false,
-        ),
+        Err(error) => (String::from_utf8_lossy(error.as_bytes()).into_owned(), false),
     };
-    Ok(Some(NoteText {
-        path: path.clone(),
-        text,
-        version,
-        utf8,
-    }))
+    Ok(Some(NoteText { path: path.clone(), text, version, utf8 }))
 }
 
 /// `content` at the end of `old`, on a line of its own, with the line ends that `old` has.
@@ -306,11 +225,7 @@ fn appended(old: Option<&str>, header: &str, content: &str) -> String {
     };
     let end = if old.contains("\r\n") { "\r\n" } else { "\n" };
     let gap = if old.ends_with('\n') { "" } else { end };
-    let content = if end == "\n" {
-        content.to_owned()
-    } else {
-        content.replace("\r\n", "\n").replace('\n', end)
-    };
+    let content = if end == "\n" { content.to_owned() } else { content.replace("\r\n", "\n").replace('\n', end) };
     format!("{old}{gap}{content}")
 }
 

@@ -31,21 +31,8 @@ pub(crate) fn scan(text: &str, segment: &Range<usize>, lines: &Lines<'_>, found:
     };
     let marks = Marks::of(source);
     let from = found.links.len();
-    Scan {
-        source,
-        base: segment.start,
-        lines,
-        marks: &marks,
-        found,
-    }
-    .run();
-    inline_field::whole_lines(
-        source,
-        segment.start,
-        lines,
-        &marks.opaque,
-        &mut found.fields,
-    );
+    Scan { source, base: segment.start, lines, marks: &marks, found }.run();
+    inline_field::whole_lines(source, segment.start, lines, &marks.opaque, &mut found.fields);
     drop_outer(&mut found.links, from);
 }
 
@@ -86,9 +73,7 @@ pub(crate) struct Marks {
 }
 
 fn next_from(positions: &[usize], at: usize) -> Option<usize> {
-    positions
-        .get(positions.partition_point(|p| *p < at))
-        .copied()
+    positions.get(positions.partition_point(|p| *p < at)).copied()
 }
 
 /// Whether the backslash at `i` escapes the byte after it.
@@ -100,16 +85,8 @@ impl Marks {
     fn of(source: &str) -> Self {
         let bytes = source.as_bytes();
         let at = |i: usize| bytes.get(i).copied().unwrap_or(b'\n');
-        let line_ends = bytes
-            .iter()
-            .enumerate()
-            .filter(|(_, b)| **b == b'\n')
-            .map(|(at, _)| at)
-            .collect();
-        let mut marks = Self {
-            line_ends,
-            ..Self::default()
-        };
+        let line_ends = bytes.iter().enumerate().filter(|(_, b)| **b == b'\n').map(|(at, _)| at).collect();
+        let mut marks = Self { line_ends, ..Self::default() };
         let runs = backtick_runs(bytes);
         let mut comments_left = true;
         let (mut squares, mut rounds) = (Vec::new(), Vec::new());
@@ -186,10 +163,7 @@ impl Marks {
 fn backtick_runs(bytes: &[u8]) -> HashMap<usize, Vec<usize>> {
     let mut runs: HashMap<usize, Vec<usize>> = HashMap::new();
     let mut i = 0;
-    while let Some(skip) = bytes
-        .get(i..)
-        .and_then(|rest| rest.iter().position(|b| *b == b'`'))
-    {
+    while let Some(skip) = bytes.get(i..).and_then(|rest| rest.iter().position(|b| *b == b'`')) {
         i += skip;
         let len = bytes.iter().skip(i).take_while(|b| **b == b'`').count();
         runs.entry(len).or_default().push(i);
@@ -290,11 +264,7 @@ impl Scan<'_> {
             return None;
         }
         let parts = wikilink::split(self.source.get(open + 2..close)?)?;
-        let kind = if embed {
-            LinkKind::Embed
-        } else {
-            LinkKind::Wiki
-        };
+        let kind = if embed { LinkKind::Embed } else { LinkKind::Wiki };
         self.push(kind, start..close + 2, open + 2, parts);
         Some(close + 2)
     }
@@ -313,11 +283,7 @@ impl Scan<'_> {
             && let Some(mut parts) = wikilink::split_destination(raw)
         {
             parts.display = self.source.get(open + 1..close).map(ToOwned::to_owned);
-            let kind = if embed {
-                LinkKind::MarkdownEmbed
-            } else {
-                LinkKind::Markdown
-            };
+            let kind = if embed { LinkKind::MarkdownEmbed } else { LinkKind::Markdown };
             self.push(kind, start..end, close + 1 + destination.span.start, parts);
         }
         Some((close, end))
@@ -352,9 +318,7 @@ impl Scan<'_> {
         let rest = self.source.get(i + 1..).unwrap_or("");
         match tag::len(rest) {
             Some(len) if tag::may_follow(before) => {
-                self.found
-                    .tags
-                    .extend(rest.get(..len).map(ToOwned::to_owned));
+                self.found.tags.extend(rest.get(..len).map(ToOwned::to_owned));
                 i + 1 + len
             }
             // Not looked at again: the next `#` has its own turn.

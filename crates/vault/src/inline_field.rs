@@ -63,19 +63,11 @@ pub(crate) fn whole_lines(
         if hidden.is_some_and(|o| o.start < colons + 2) {
             continue;
         }
-        let content = block_id::trailing(content)
-            .map_or(content, |(end, _)| content.get(..end).unwrap_or(content));
+        let content = block_id::trailing(content).map_or(content, |(end, _)| content.get(..end).unwrap_or(content));
         let Some(value) = source.get(colons + 2..begin + content.len()) else {
             continue;
         };
-        fields.push(field(
-            key,
-            start..begin + content.len(),
-            colons + 2,
-            value,
-            base,
-            lines,
-        ));
+        fields.push(field(key, start..begin + content.len(), colons + 2, value, base, lines));
     }
 }
 
@@ -105,11 +97,8 @@ fn field(
 ) -> InlineField {
     let trimmed = value.trim();
     let start = base + value_start + (value.len() - value.trim_start().len());
-    let value_span = if trimmed.is_empty() {
-        base + value_start..base + value_start
-    } else {
-        start..start + trimmed.len()
-    };
+    let value_span =
+        if trimmed.is_empty() { base + value_start..base + value_start } else { start..start + trimmed.len() };
     InlineField {
         key: key.to_owned(),
         value: trimmed.to_owned(),
@@ -123,11 +112,7 @@ fn field(
 /// colons are, and the key without formatting. Emoji need brackets.
 fn key_at(source: &str, from: usize, to: usize, in_brackets: bool) -> Option<(usize, usize, &str)> {
     let text = source.get(from..to)?;
-    let colons = text
-        .as_bytes()
-        .windows(2)
-        .take(MAX_KEY)
-        .position(|pair| pair == b"::")?;
+    let colons = text.as_bytes().windows(2).take(MAX_KEY).position(|pair| pair == b"::")?;
     let written = text.get(..colons)?;
     let key = written.trim().trim_matches(['*', '_', '~', '=']).trim();
     let legal = |c: char| {
@@ -137,19 +122,12 @@ fn key_at(source: &str, from: usize, to: usize, in_brackets: bool) -> Option<(us
     };
     let after = text.get(colons + 2..)?.chars().next();
     // `std::fs` and `a:::b` are not fields; neither is a line that begins with a bare `::`.
-    let path_like =
-        after.is_some_and(|c| c.is_ascii_alphanumeric() || c == '_') && !written.contains(' ');
-    let named = key
-        .chars()
-        .any(|c| c.is_alphanumeric() || (in_brackets && !c.is_ascii()));
+    let path_like = after.is_some_and(|c| c.is_ascii_alphanumeric() || c == '_') && !written.contains(' ');
+    let named = key.chars().any(|c| c.is_alphanumeric() || (in_brackets && !c.is_ascii()));
     if !named || after == Some(':') || (path_like && !in_brackets) || !key.chars().all(legal) {
         return None;
     }
-    Some((
-        from + (written.len() - written.trim_start().len()),
-        from + colons,
-        key,
-    ))
+    Some((from + (written.len() - written.trim_start().len()), from + colons, key))
 }
 
 /// The blanks, quote marks, list markers and task box before a line's own text.
@@ -161,10 +139,7 @@ fn marker_len(line: &str) -> usize {
         if let Some(after) = rest.strip_prefix('>') {
             rest = after;
         }
-        if let Some(after) = rest
-            .strip_prefix(['-', '*', '+'])
-            .filter(|r| r.starts_with([' ', '\t']))
-        {
+        if let Some(after) = rest.strip_prefix(['-', '*', '+']).filter(|r| r.starts_with([' ', '\t'])) {
             rest = after;
         }
         let digits = rest.bytes().take(9).take_while(u8::is_ascii_digit).count();
@@ -173,13 +148,8 @@ fn marker_len(line: &str) -> usize {
             rest = after;
         }
         let mut boxed = rest.chars();
-        if let (Some('['), Some(_), Some(']'), Some(' ')) =
-            (boxed.next(), boxed.next(), boxed.next(), boxed.next())
-        {
-            rest = rest
-                .get(1..)
-                .and_then(|r| r.split_once(']'))
-                .map_or(rest, |(_, r)| r);
+        if let (Some('['), Some(_), Some(']'), Some(' ')) = (boxed.next(), boxed.next(), boxed.next(), boxed.next()) {
+            rest = rest.get(1..).and_then(|r| r.split_once(']')).map_or(rest, |(_, r)| r);
         }
         if rest.len() == before {
             return line.len() - rest.len();

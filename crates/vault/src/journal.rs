@@ -33,24 +33,11 @@ const FORMAT: u32 = 1;
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Step {
     /// `temp` becomes the new file `target`.
-    Create {
-        target: String,
-        temp: String,
-        new: Version,
-    },
+    Create { target: String, temp: String, new: Version },
     /// `temp` and `target` exchange their names.
-    Replace {
-        target: String,
-        temp: String,
-        expected: Version,
-        new: Version,
-    },
+    Replace { target: String, temp: String, expected: Version, new: Version },
     /// `from` gets the free name `target`.
-    Rename {
-        from: String,
-        target: String,
-        expected: Version,
-    },
+    Rename { from: String, target: String, expected: Version },
 }
 
 /// A step with the content that its temporary file gets.
@@ -84,9 +71,7 @@ pub(crate) struct Settled {
 impl Step {
     fn target(&self) -> &str {
         match self {
-            Self::Create { target, .. }
-            | Self::Replace { target, .. }
-            | Self::Rename { target, .. } => target,
+            Self::Create { target, .. } | Self::Replace { target, .. } | Self::Rename { target, .. } => target,
         }
     }
 
@@ -98,11 +83,7 @@ impl Step {
     }
 
     fn names(&self) -> impl Iterator<Item = &str> {
-        let from = if let Self::Rename { from, .. } = self {
-            Some(from.as_str())
-        } else {
-            None
-        };
+        let from = if let Self::Rename { from, .. } = self { Some(from.as_str()) } else { None };
         from.into_iter().chain([self.target()])
     }
 }
@@ -113,10 +94,7 @@ impl Step {
 /// # Errors
 /// The disk. The journal is then still there, for the next try.
 pub(crate) fn settle(root: &Path) -> Result<Vec<Problem>, VaultError> {
-    let root = root.canonicalize().map_err(|source| VaultError::Io {
-        path: root.to_path_buf(),
-        source,
-    })?;
+    let root = root.canonicalize().map_err(|source| VaultError::Io { path: root.to_path_buf(), source })?;
     if journals(&root).is_empty() {
         return Ok(Vec::new());
     }
@@ -128,17 +106,8 @@ pub(crate) fn settle(root: &Path) -> Result<Vec<Problem>, VaultError> {
 pub(crate) fn settle_held(disk: &dyn Disk, root: &Path) -> Result<Settled, CommitError> {
     let mut settled = Settled::default();
     for (id, phase) in journals(root) {
-        settle_one(
-            &Run {
-                disk,
-                root,
-                id,
-                durable: true,
-            },
-            &phase,
-            &mut settled,
-        )
-        .map_err(|(path, source)| CommitError::Io { path, source })?;
+        settle_one(&Run { disk, root, id, durable: true }, &phase, &mut settled)
+            .map_err(|(path, source)| CommitError::Io { path, source })?;
     }
     settled.touched.sort();
     settled.touched.dedup();
@@ -148,9 +117,8 @@ pub(crate) fn settle_held(disk: &dyn Disk, root: &Path) -> Result<Settled, Commi
 fn settle_one(run: &Run<'_>, phase: &str, settled: &mut Settled) -> Io<()> {
     let file = run.file(phase);
     let bytes = run.on(&file, |disk, path| disk.read(path))?;
-    let journal = serde_json::from_slice::<Journal>(&bytes)
-        .ok()
-        .filter(|j| j.version == FORMAT && j.is_inside(run.root));
+    let journal =
+        serde_json::from_slice::<Journal>(&bytes).ok().filter(|j| j.version == FORMAT && j.is_inside(run.root));
     let Some(journal) = journal else {
         if phase == "plan" {
             // It was cut off before it named the first file that it would have made.
@@ -170,20 +138,9 @@ fn settle_one(run: &Run<'_>, phase: &str, settled: &mut Settled) -> Io<()> {
                 kept.display()
             )));
         }
-        settled.touched.extend(
-            journal
-                .steps
-                .iter()
-                .flat_map(Step::names)
-                .filter_map(|p| NotePath::new(p).ok()),
-        );
+        settled.touched.extend(journal.steps.iter().flat_map(Step::names).filter_map(|p| NotePath::new(p).ok()));
     }
-    for temp in journal
-        .steps
-        .iter()
-        .filter_map(Step::temp)
-        .map(|t| run.root.join(t))
-    {
+    for temp in journal.steps.iter().filter_map(Step::temp).map(|t| run.root.join(t)) {
         for left in [emulated_copy(&temp), temp] {
             gone(run.disk.remove(&left)).map_err(|error| (left, error))?;
         }
@@ -228,9 +185,5 @@ fn journals(root: &Path) -> Vec<(String, String)> {
 }
 
 fn cache_problem(message: String) -> Problem {
-    Problem {
-        kind: ProblemKind::Cache,
-        line: None,
-        message,
-    }
+    Problem { kind: ProblemKind::Cache, line: None, message }
 }

@@ -6,19 +6,7 @@ use crate::fold;
 use crate::path::{NotePath, PathError};
 
 /// The three kinds of abstraction, one folder each below the digest layer.
-#[derive(
-    Debug,
-    Clone,
-    Copy,
-    PartialEq,
-    Eq,
-    Hash,
-    PartialOrd,
-    Ord,
-    Serialize,
-    Deserialize,
-    schemars::JsonSchema,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Bucket {
     /// How to do it.
@@ -51,19 +39,7 @@ impl std::fmt::Display for Bucket {
 }
 
 /// What a file is to the memory cycle, decided by its folder alone.
-#[derive(
-    Debug,
-    Clone,
-    Copy,
-    PartialEq,
-    Eq,
-    Hash,
-    PartialOrd,
-    Ord,
-    Serialize,
-    Deserialize,
-    schemars::JsonSchema,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Layer {
     /// What happened.
@@ -134,13 +110,8 @@ impl Layout {
     /// The layer that `path` lies in: that of the deepest layer folder above it.
     #[must_use]
     pub fn layer(&self, path: &NotePath) -> Layer {
-        let above = self
-            .folders()
-            .into_iter()
-            .filter(|(_, folder)| path.is_in(folder));
-        above
-            .max_by_key(|(_, folder)| folder.len())
-            .map_or(Layer::Other, |(layer, _)| layer)
+        let above = self.folders().into_iter().filter(|(_, folder)| path.is_in(folder));
+        above.max_by_key(|(_, folder)| folder.len()).map_or(Layer::Other, |(layer, _)| layer)
     }
 
     fn folders(&self) -> [(Layer, &str); 5] {
@@ -157,12 +128,7 @@ impl Layout {
     /// it: a folder that is no path inside the vault, that is hidden, or that two layers share.
     pub(crate) fn checked(&self) -> Result<Self, LayoutError> {
         let fold = |layer: Layer, folder: &str| match NotePath::new(folder.trim_end_matches('/')) {
-            Ok(path)
-                if path
-                    .as_str()
-                    .split('/')
-                    .any(|segment| segment.starts_with('.')) =>
-            {
+            Ok(path) if path.as_str().split('/').any(|segment| segment.starts_with('.')) => {
                 Err(LayoutError::Hidden(layer))
             }
             Ok(path) => Ok(path.as_str().to_owned()),
@@ -189,10 +155,7 @@ impl Layout {
     /// The bucket of a digest path; `None` outside the three bucket folders.
     #[must_use]
     pub fn bucket(&self, path: &NotePath) -> Option<Bucket> {
-        let rest = path
-            .as_str()
-            .strip_prefix(self.digest.as_str())?
-            .strip_prefix('/')?;
+        let rest = path.as_str().strip_prefix(self.digest.as_str())?.strip_prefix('/')?;
         let (folder, _) = rest.split_once('/')?;
         Bucket::ALL.into_iter().find(|b| b.as_str() == folder)
     }
@@ -207,10 +170,7 @@ impl Layout {
             Layer::Meta => &self.meta,
             Layer::Audit | Layer::Other => &self.audit,
         };
-        #[expect(
-            clippy::expect_used,
-            reason = "a layer's name and a name of ours make a valid path"
-        )]
+        #[expect(clippy::expect_used, reason = "a layer's name and a name of ours make a valid path")]
         NotePath::new(&format!("{folder}/{rest}"))
             .or_else(|_| NotePath::new(&format!("{layer}/{rest}")))
             .expect("a valid path")

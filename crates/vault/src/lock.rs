@@ -28,13 +28,8 @@ pub(crate) fn with_writer<T>(
     work: impl FnOnce() -> Result<T, CommitError>,
 ) -> Result<T, CommitError> {
     let deadline = Instant::now() + patience;
-    let queue = Arc::clone(
-        QUEUES
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .entry(root.to_path_buf())
-            .or_default(),
-    );
+    let queue =
+        Arc::clone(QUEUES.lock().unwrap_or_else(PoisonError::into_inner).entry(root.to_path_buf()).or_default());
     let _turn = queue.lock().unwrap_or_else(PoisonError::into_inner);
     let file = open(root, &root.join(".dormouse/lock"))?;
     let mut pause = Duration::from_millis(1);
@@ -59,25 +54,14 @@ pub(crate) fn if_free<T>(root: &Path, work: impl FnOnce() -> T) -> Result<Option
 
 fn open(root: &Path, file: &Path) -> Result<File, CommitError> {
     let made = file.parent().map_or(Ok(()), std::fs::create_dir_all);
-    made.and_then(|()| {
-        OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .open(file)
-    })
-    .map_err(|source| match source.kind() {
-        io::ErrorKind::ReadOnlyFilesystem | io::ErrorKind::PermissionDenied => {
-            CommitError::ReadOnly {
-                path: root.to_path_buf(),
+    made.and_then(|()| OpenOptions::new().read(true).write(true).create(true).truncate(false).open(file)).map_err(
+        |source| match source.kind() {
+            io::ErrorKind::ReadOnlyFilesystem | io::ErrorKind::PermissionDenied => {
+                CommitError::ReadOnly { path: root.to_path_buf() }
             }
-        }
-        _ => CommitError::Io {
-            path: file.to_path_buf(),
-            source,
+            _ => CommitError::Io { path: file.to_path_buf(), source },
         },
-    })
+    )
 }
 
 /// A file system without locks (some network mounts) has one writer by the user's promise alone.
@@ -89,10 +73,7 @@ fn try_lock(file: &File, path: &Path) -> Result<bool, CommitError> {
             tracing::warn!(path = %path.display(), "the file system has no locks");
             Ok(true)
         }
-        Err(TryLockError::Error(source)) => Err(CommitError::Io {
-            path: path.to_path_buf(),
-            source,
-        }),
+        Err(TryLockError::Error(source)) => Err(CommitError::Io { path: path.to_path_buf(), source }),
     }
 }
 
@@ -115,17 +96,11 @@ impl Vault {
     /// [`CommitError::ReadOnly`]; the disk.
     pub fn lock_stage(&self, stage: Stage) -> Result<StageLock, CommitError> {
         if self.is_read_only() {
-            return Err(CommitError::ReadOnly {
-                path: self.root().to_path_buf(),
-            });
+            return Err(CommitError::ReadOnly { path: self.root().to_path_buf() });
         }
         let what = stage.lock_name();
         let path = self.cache_dir().join("locks").join(format!("{what}.lock"));
         let file = open(self.root(), &path)?;
-        if try_lock(&file, &path)? {
-            Ok(StageLock { _file: file })
-        } else {
-            Err(CommitError::Locked { what })
-        }
+        if try_lock(&file, &path)? { Ok(StageLock { _file: file }) } else { Err(CommitError::Locked { what }) }
     }
 }

@@ -34,10 +34,7 @@ fn mask_line(line: &str, masked: &mut String) {
     let (head, rest) = line.split_at_checked(prefix.len).unwrap_or((line, ""));
     masked.push_str(&head.replace('\r', " "));
     if prefix.too_deep {
-        masked.extend(
-            rest.chars()
-                .flat_map(|c| std::iter::repeat_n('x', c.len_utf8())),
-        );
+        masked.extend(rest.chars().flat_map(|c| std::iter::repeat_n('x', c.len_utf8())));
         return;
     }
     if is_rule(rest) {
@@ -75,14 +72,8 @@ fn prefix_len(line: &str) -> Prefix {
             b'>' => 1,
             b'-' | b'+' | b'*' if matches!(at(i + 1), b' ' | b'\t') => 1,
             b'0'..=b'9' => {
-                let digits = bytes
-                    .iter()
-                    .skip(i)
-                    .take(9)
-                    .take_while(|b| b.is_ascii_digit())
-                    .count();
-                let ends = matches!(at(i + digits), b'.' | b')')
-                    && matches!(at(i + digits + 1), b' ' | b'\t');
+                let digits = bytes.iter().skip(i).take(9).take_while(|b| b.is_ascii_digit()).count();
+                let ends = matches!(at(i + digits), b'.' | b')') && matches!(at(i + digits + 1), b' ' | b'\t');
                 if ends { digits + 1 } else { 0 }
             }
             _ => 0,
@@ -91,18 +82,12 @@ fn prefix_len(line: &str) -> Prefix {
             break;
         }
         if markers == MAX_MARKERS {
-            return Prefix {
-                len: i,
-                too_deep: true,
-            };
+            return Prefix { len: i, too_deep: true };
         }
         markers += 1;
         i += marker;
     }
-    Prefix {
-        len: i.min(line.len()),
-        too_deep: false,
-    }
+    Prefix { len: i.min(line.len()), too_deep: false }
 }
 
 /// `***`, `_ _ _` and the like.
@@ -110,16 +95,12 @@ fn is_rule(rest: &str) -> bool {
     let Some(mark @ (b'*' | b'_' | b'-')) = rest.bytes().next() else {
         return false;
     };
-    rest.bytes().all(|b| b == mark || b == b' ' || b == b'\t')
-        && rest.bytes().filter(|b| *b == mark).count() >= 3
+    rest.bytes().all(|b| b == mark || b == b' ' || b == b'\t') && rest.bytes().filter(|b| *b == mark).count() >= 3
 }
 
 /// The length of `[^label]:` at the start of `rest`.
 fn footnote_label(rest: &str) -> Option<usize> {
     let label = rest.strip_prefix("[^")?;
-    let end = label
-        .bytes()
-        .take(100)
-        .position(|b| matches!(b, b']' | b'[' | b' ' | b'\t'))?;
+    let end = label.bytes().take(100).position(|b| matches!(b, b']' | b'[' | b' ' | b'\t'))?;
     (end > 0 && label.get(end..)?.starts_with("]:")).then_some(end + 4)
 }

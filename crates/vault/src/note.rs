@@ -96,10 +96,7 @@ impl Note {
     /// The block with this id; case is ignored.
     #[must_use]
     pub fn block(&self, id: &str) -> Option<&Block> {
-        self.doc.blocks.iter().find(|b| {
-            b.id.as_deref()
-                .is_some_and(|have| have.eq_ignore_ascii_case(id))
-        })
+        self.doc.blocks.iter().find(|b| b.id.as_deref().is_some_and(|have| have.eq_ignore_ascii_case(id)))
     }
 
     /// Whether the cycle may use the note: not a conflict copy, and readable.

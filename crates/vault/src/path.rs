@@ -136,11 +136,7 @@ impl NotePath {
     /// The path without its extension: what a wikilink that we write names.
     #[must_use]
     pub fn link_target(&self) -> &str {
-        if self.is_markdown() {
-            self.nfc.get(..self.nfc.len() - 3).unwrap_or(&self.nfc)
-        } else {
-            &self.nfc
-        }
+        if self.is_markdown() { self.nfc.get(..self.nfc.len() - 3).unwrap_or(&self.nfc) } else { &self.nfc }
     }
 
     /// Whether the extension is `md`, in any case.

@@ -38,33 +38,15 @@ pub(crate) fn is_note(path: &NotePath, layout: &Layout) -> bool {
 
 /// Reads the file at `path`, which the walk saw as `stamp`. The parse of `before` is kept when the
 /// bytes are still the same. Linear in the file's size.
-pub(crate) fn read(
-    root: &Path,
-    path: &NotePath,
-    stamp: Stamp,
-    layout: &Layout,
-    before: Option<&Arc<Note>>,
-) -> Found {
-    let no_note = |kind, message: String| Found::File {
-        size: stamp.size,
-        problem: Some(Problem {
-            kind,
-            line: None,
-            message,
-        }),
-    };
+pub(crate) fn read(root: &Path, path: &NotePath, stamp: Stamp, layout: &Layout, before: Option<&Arc<Note>>) -> Found {
+    let no_note =
+        |kind, message: String| Found::File { size: stamp.size, problem: Some(Problem { kind, line: None, message }) };
     if !is_note(path, layout) {
-        return Found::File {
-            size: stamp.size,
-            problem: canvas_problem(root, path),
-        };
+        return Found::File { size: stamp.size, problem: canvas_problem(root, path) };
     }
     match read_bounded(&root.join(path.as_disk())) {
         Ok(Some(bytes)) => Found::Note(Arc::new(to_note(path, stamp, &bytes, layout, before))),
-        Ok(None) => no_note(
-            ProblemKind::TooLarge,
-            "larger than 16 MiB; it is not read as a note".to_owned(),
-        ),
+        Ok(None) => no_note(ProblemKind::TooLarge, "larger than 16 MiB; it is not read as a note".to_owned()),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Found::Gone,
         Err(error) => no_note(ProblemKind::Unreadable, format!("can't be read: {error}")),
     }
@@ -76,28 +58,17 @@ fn canvas_problem(root: &Path, path: &NotePath) -> Option<Problem> {
         return None;
     }
     let bytes = read_bounded(&root.join(path.as_disk())).ok()??;
-    Document::parse_canvas(&String::from_utf8_lossy(&bytes))
-        .problems
-        .into_iter()
-        .next()
+    Document::parse_canvas(&String::from_utf8_lossy(&bytes)).problems.into_iter().next()
 }
 
 /// The bytes of a file, or `None` when it is larger than a note may be.
 fn read_bounded(file: &Path) -> io::Result<Option<Vec<u8>>> {
     let mut bytes = Vec::new();
-    File::open(file)?
-        .take(MAX_NOTE_BYTES + 1)
-        .read_to_end(&mut bytes)?;
+    File::open(file)?.take(MAX_NOTE_BYTES + 1).read_to_end(&mut bytes)?;
     Ok((bytes.len() as u64 <= MAX_NOTE_BYTES).then_some(bytes))
 }
 
-fn to_note(
-    path: &NotePath,
-    stamp: Stamp,
-    bytes: &[u8],
-    layout: &Layout,
-    before: Option<&Arc<Note>>,
-) -> Note {
+fn to_note(path: &NotePath, stamp: Stamp, bytes: &[u8], layout: &Layout, before: Option<&Arc<Note>>) -> Note {
     let version = Version::of(bytes);
     let (doc, utf8) = match before.filter(|note| note.version == version) {
         Some(note) => (note.doc.clone(), note.utf8),
@@ -126,10 +97,6 @@ fn parse(bytes: &[u8]) -> (Document, bool) {
     }
     let mut doc = Document::parse(&String::from_utf8_lossy(bytes));
     let message = "not UTF-8; it can be read and searched, but is never rewritten".to_owned();
-    doc.problems.push(Problem {
-        kind: ProblemKind::NotUtf8,
-        line: None,
-        message,
-    });
+    doc.problems.push(Problem { kind: ProblemKind::NotUtf8, line: None, message });
     (doc, false)
 }

@@ -56,9 +56,7 @@ pub(crate) struct FileIndex {
 impl Default for FileIndex {
     fn default() -> Self {
         let empty: Arc<Shard> = Arc::default();
-        Self {
-            shards: Arc::new((0..SHARDS).map(|_| Arc::clone(&empty)).collect()),
-        }
+        Self { shards: Arc::new((0..SHARDS).map(|_| Arc::clone(&empty)).collect()) }
     }
 }
 
@@ -94,19 +92,12 @@ impl FileIndex {
     /// insertion never matters. Linear in the number of files of that name.
     pub(crate) fn resolve(&self, source: &NotePath, target: &str) -> Resolution {
         if target.is_empty() {
-            return Resolution::File {
-                path: source.clone(),
-                ambiguous: false,
-            };
+            return Resolution::File { path: source.clone(), ambiguous: false };
         }
         let wanted = collapse_slashes(&fold::name(target));
         let literal = collapse_slashes(&target.replace('\u{A0}', " "));
-        let as_written = file_name(&wanted)
-            .contains('.')
-            .then(|| self.find(source, &wanted, &literal))
-            .flatten();
-        let found = as_written
-            .or_else(|| self.find(source, &format!("{wanted}.md"), &format!("{literal}.md")));
+        let as_written = file_name(&wanted).contains('.').then(|| self.find(source, &wanted, &literal)).flatten();
+        let found = as_written.or_else(|| self.find(source, &format!("{wanted}.md"), &format!("{literal}.md")));
         match found {
             Some((path, ambiguous)) => Resolution::File { path, ambiguous },
             None => Resolution::Unresolved(unresolved_key(target)),
@@ -118,9 +109,7 @@ impl FileIndex {
         let known = self.shards.get(shard_of(name))?.get(name)?;
         let folder = fold::name(source.folder());
         if wanted.starts_with("./") || wanted.starts_with("../") {
-            return best(known, &folder, literal, |k| {
-                Some(*k.folded == *relative(&folder, wanted)?)
-            });
+            return best(known, &folder, literal, |k| Some(*k.folded == *relative(&folder, wanted)?));
         }
         if let Some(rooted) = wanted.strip_prefix('/') {
             return best(known, &folder, literal, |k| Some(*k.folded == *rooted));
@@ -135,9 +124,7 @@ impl FileIndex {
     }
 
     fn shard_mut(&mut self, name: &str) -> Option<&mut Shard> {
-        Arc::make_mut(&mut self.shards)
-            .get_mut(shard_of(name))
-            .map(Arc::make_mut)
+        Arc::make_mut(&mut self.shards).get_mut(shard_of(name)).map(Arc::make_mut)
     }
 }
 
@@ -150,26 +137,12 @@ fn best(
     literal: &str,
     fits: impl Fn(&Known) -> Option<bool>,
 ) -> Option<(NotePath, bool)> {
-    let spelled = literal
-        .trim_start_matches("../")
-        .trim_start_matches("./")
-        .trim_start_matches('/');
+    let spelled = literal.trim_start_matches("../").trim_start_matches("./").trim_start_matches('/');
     let rank = |k: &Known| {
-        let beside = folder.is_empty()
-            || k.folded
-                .strip_prefix(folder)
-                .is_some_and(|rest| rest.starts_with('/'));
-        (
-            !beside,
-            k.path.as_str().chars().count(),
-            !k.path.as_str().ends_with(spelled),
-        )
+        let beside = folder.is_empty() || k.folded.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'));
+        (!beside, k.path.as_str().chars().count(), !k.path.as_str().ends_with(spelled))
     };
-    let mut ranked: Vec<_> = known
-        .iter()
-        .filter(|k| fits(k) == Some(true))
-        .map(|k| (rank(k), &k.path))
-        .collect();
+    let mut ranked: Vec<_> = known.iter().filter(|k| fits(k) == Some(true)).map(|k| (rank(k), &k.path)).collect();
     ranked.sort();
     let (first, path) = ranked.first()?;
     let ambiguous = ranked.get(1).is_some_and(|(second, _)| second == first);
@@ -179,10 +152,7 @@ fn best(
 /// The key under which a target that no file answers to is counted: folded, without `.md`.
 pub(crate) fn unresolved_key(target: &str) -> String {
     let folded = fold::name(target);
-    folded
-        .strip_suffix(".md")
-        .filter(|rest| !rest.is_empty())
-        .map_or_else(|| folded.clone(), ToOwned::to_owned)
+    folded.strip_suffix(".md").filter(|rest| !rest.is_empty()).map_or_else(|| folded.clone(), ToOwned::to_owned)
 }
 
 fn shard_of(name: &str) -> usize {
@@ -227,13 +197,8 @@ mod tests {
     use super::*;
 
     fn name() -> impl Strategy<Value = String> {
-        let segment = prop::sample::select(vec![
-            "a", "A", "b", "Note", "note.md", "n.1", "é", "e\u{301}",
-        ]);
-        (
-            prop::collection::vec(segment, 1..4),
-            prop::sample::select(vec![".md", "", ".png"]),
-        )
+        let segment = prop::sample::select(vec!["a", "A", "b", "Note", "note.md", "n.1", "é", "e\u{301}"]);
+        (prop::collection::vec(segment, 1..4), prop::sample::select(vec![".md", "", ".png"]))
             .prop_map(|(segments, extension)| segments.join("/") + extension)
     }
 
@@ -287,10 +252,7 @@ mod tests {
 
     #[test]
     fn unresolved_targets_are_counted_under_one_key() {
-        let keys: Vec<String> = ["Map", "map.md", "MAP.MD", "./Map", ".md"]
-            .iter()
-            .map(|t| unresolved_key(t))
-            .collect();
+        let keys: Vec<String> = ["Map", "map.md", "MAP.MD", "./Map", ".md"].iter().map(|t| unresolved_key(t)).collect();
         assert_eq!(keys, ["map", "map", "map", "./map", ".md"]);
     }
 }

@@ -27,10 +27,7 @@ impl Settings {
                 return (Self::default(), vec![problem(line, error.message())]);
             }
         };
-        let mut settings = Self {
-            layout: Layout::default(),
-            table,
-        };
+        let mut settings = Self { layout: Layout::default(), table };
         let (layout, mut problems) = settings.section("layout");
         settings.layout = layout;
         let (settings, found) = settings.checked();
@@ -44,13 +41,7 @@ impl Settings {
             Ok(layout) => (Self { layout, ..self }, Vec::new()),
             Err(error) => {
                 let problems = vec![problem(None, &format!("[layout]: {error}"))];
-                (
-                    Self {
-                        layout: Layout::default(),
-                        ..self
-                    },
-                    problems,
-                )
+                (Self { layout: Layout::default(), ..self }, problems)
             }
         }
     }
@@ -63,10 +54,7 @@ impl Settings {
         };
         match value.clone().try_into::<T>() {
             Ok(section) => (section, Vec::new()),
-            Err(error) => (
-                T::default(),
-                vec![problem(None, &format!("[{name}]: {}", error.message()))],
-            ),
+            Err(error) => (T::default(), vec![problem(None, &format!("[{name}]: {}", error.message()))]),
         }
     }
 }
@@ -78,11 +66,7 @@ fn line_of(text: &str, at: usize) -> u32 {
 
 fn problem(line: Option<u32>, what: &str) -> Problem {
     let what = what.trim_end().replace('\n', ", ");
-    Problem {
-        kind: ProblemKind::Settings,
-        line,
-        message: format!("dormouse.toml: {what}; the defaults are used"),
-    }
+    Problem { kind: ProblemKind::Settings, line, message: format!("dormouse.toml: {what}; the defaults are used") }
 }
 
 #[cfg(test)]
@@ -93,13 +77,7 @@ mod tests {
     fn check(text: &str, expected: Expect) {
         let (settings, problems) = Settings::parse(text);
         let layout = &settings.layout;
-        let folders = [
-            &layout.daily,
-            &layout.resource,
-            &layout.digest,
-            &layout.meta,
-            &layout.audit,
-        ];
+        let folders = [&layout.daily, &layout.resource, &layout.digest, &layout.meta, &layout.audit];
         let problems: Vec<_> = problems.iter().map(ToString::to_string).collect();
         expected.assert_eq(&format!("{folders:?}\n{}", problems.join("\n")));
     }

@@ -74,11 +74,7 @@ impl Snapshot {
 
     /// A copy that may be changed into the next snapshot.
     pub(crate) fn successor(&self) -> Self {
-        Self {
-            revision: self.revision + 1,
-            fingerprint: OnceLock::new(),
-            ..self.clone()
-        }
+        Self { revision: self.revision + 1, fingerprint: OnceLock::new(), ..self.clone() }
     }
 
     /// Whether anything but the revision is another than in the snapshot that this one succeeds.
@@ -111,8 +107,7 @@ impl Snapshot {
     /// The path of an existing file as it is spelled on disk. O(log n).
     pub(crate) fn spelled(&self, path: &NotePath) -> Option<NotePath> {
         let note = self.notes.get_key_value(path).map(|(have, _)| have);
-        note.or_else(|| self.files.get_key_value(path).map(|(have, _)| have))
-            .cloned()
+        note.or_else(|| self.files.get_key_value(path).map(|(have, _)| have)).cloned()
     }
 
     /// All Markdown notes outside `meta/` and `audit/`, in path order; conflict copies included.
@@ -154,19 +149,12 @@ impl Snapshot {
     #[must_use]
     pub fn find(&self, name: &str) -> Option<&Arc<Note>> {
         let name = name.trim();
-        let by_path = |name: &str| {
-            NotePath::new(name)
-                .ok()
-                .and_then(|path| self.notes.get(&path))
-        };
+        let by_path = |name: &str| NotePath::new(name).ok().and_then(|path| self.notes.get(&path));
         if let Some(note) = by_path(name).or_else(|| by_path(&format!("{name}.md"))) {
             return Some(note);
         }
         let name = name.strip_prefix('!').unwrap_or(name);
-        let inner = name
-            .strip_prefix("[[")
-            .and_then(|rest| rest.strip_suffix("]]"))
-            .unwrap_or(name);
+        let inner = name.strip_prefix("[[").and_then(|rest| rest.strip_suffix("]]")).unwrap_or(name);
         let target = inner.split(['|', '#']).next().unwrap_or(inner).trim();
         if target.is_empty() {
             return None;
@@ -195,10 +183,7 @@ impl Snapshot {
                 Resolution::Unresolved(key) => EdgeTarget::Unresolved(key),
                 Resolution::External => return None,
             };
-            Some(EdgeKey {
-                target,
-                predicate: link.predicate.as_deref().map(str::to_lowercase),
-            })
+            Some(EdgeKey { target, predicate: link.predicate.as_deref().map(str::to_lowercase) })
         };
         let edges: BTreeSet<EdgeKey> = doc.links.iter().filter_map(edge).collect();
         edges.into_iter().collect()
@@ -207,11 +192,7 @@ impl Snapshot {
     /// The resolved links with their positions, in document order.
     #[must_use]
     pub fn links_of<'a>(&self, note: &'a Note) -> Vec<(&'a Link, Resolution)> {
-        note.doc
-            .links
-            .iter()
-            .map(|link| (link, self.resolve(&note.path, &link.target)))
-            .collect()
+        note.doc.links.iter().map(|link| (link, self.resolve(&note.path, &link.target))).collect()
     }
 
     /// The link graph.
@@ -223,10 +204,7 @@ impl Snapshot {
     /// Unresolved targets with the notes that name them, both in order. Linear in their number.
     #[must_use]
     pub fn unresolved(&self) -> BTreeMap<String, Vec<NotePath>> {
-        self.unresolved
-            .iter()
-            .map(|(target, sources)| (target.clone(), sources.iter().cloned().collect()))
-            .collect()
+        self.unresolved.iter().map(|(target, sources)| (target.clone(), sources.iter().cloned().collect())).collect()
     }
 
     /// Tags (lower-case) with the number of notes that have them. Linear in the number of notes.
@@ -234,8 +212,7 @@ impl Snapshot {
     pub fn tags(&self) -> BTreeMap<String, usize> {
         let mut counts = BTreeMap::new();
         for note in self.notes() {
-            let tags: BTreeSet<String> =
-                note.doc.tags.iter().map(|tag| tag.to_lowercase()).collect();
+            let tags: BTreeSet<String> = note.doc.tags.iter().map(|tag| tag.to_lowercase()).collect();
             for tag in tags {
                 *counts.entry(tag).or_default() += 1;
             }
@@ -248,9 +225,7 @@ impl Snapshot {
     pub fn problems(&self) -> Vec<(String, Problem)> {
         let mut out: BTreeMap<String, Vec<Problem>> = (*self.walk_problems).clone();
         for (path, problem) in self.troubles.iter() {
-            out.entry(path.to_string())
-                .or_default()
-                .push(problem.clone());
+            out.entry(path.to_string()).or_default().push(problem.clone());
         }
         for (path, problem) in self.collisions() {
             out.entry(path.to_string()).or_default().push(problem);
@@ -262,24 +237,14 @@ impl Snapshot {
                     "a conflict copy of [[{}]]; merge what is worth keeping and delete it",
                     original.link_target()
                 );
-                problems.push(Problem {
-                    kind: ProblemKind::ConflictCopy,
-                    line: None,
-                    message,
-                });
+                problems.push(Problem { kind: ProblemKind::ConflictCopy, line: None, message });
             }
             if !problems.is_empty() {
-                out.entry(note.path.to_string())
-                    .or_default()
-                    .extend(problems);
+                out.entry(note.path.to_string()).or_default().extend(problems);
             }
         }
         out.into_iter()
-            .flat_map(|(path, problems)| {
-                problems
-                    .into_iter()
-                    .map(move |problem| (path.clone(), problem))
-            })
+            .flat_map(|(path, problems)| problems.into_iter().map(move |problem| (path.clone(), problem)))
             .collect()
     }
 
@@ -288,10 +253,7 @@ impl Snapshot {
     fn collisions(&self) -> Vec<(&NotePath, Problem)> {
         let mut folded: BTreeMap<String, Vec<&NotePath>> = BTreeMap::new();
         for path in self.notes.keys().chain(self.files.keys()) {
-            folded
-                .entry(fold::name(path.as_str()))
-                .or_default()
-                .push(path);
+            folded.entry(fold::name(path.as_str())).or_default().push(path);
         }
         let problem = |path: &NotePath, twin: &NotePath| Problem {
             kind: ProblemKind::NameCollision,
@@ -329,17 +291,11 @@ impl Snapshot {
         *self.fingerprint.get_or_init(|| {
             let mut hasher = blake3::Hasher::new();
             for note in self.notes() {
-                hasher
-                    .update(note.path.as_str().as_bytes())
-                    .update(&[0])
-                    .update(note.version.as_bytes());
+                hasher.update(note.path.as_str().as_bytes()).update(&[0]).update(note.version.as_bytes());
             }
             for (path, size) in self.files.iter() {
                 if !matches!(self.layout.layer(path), Layer::Meta | Layer::Audit) {
-                    hasher
-                        .update(path.as_str().as_bytes())
-                        .update(&[1])
-                        .update(&size.to_le_bytes());
+                    hasher.update(path.as_str().as_bytes()).update(&[1]).update(&size.to_le_bytes());
                 }
             }
             *hasher.finalize().as_bytes()

@@ -46,21 +46,13 @@ impl Spool {
             serde_json::to_writer(&mut lines, hit).map_err(|e| self.error(e.into()))?;
             lines.push(b'\n');
         }
-        if lines.is_empty() {
-            Ok(())
-        } else {
-            self.append_lines(lines).map_err(|e| self.error(e))
-        }
+        if lines.is_empty() { Ok(()) } else { self.append_lines(lines).map_err(|e| self.error(e)) }
     }
 
     fn append_lines(&self, mut lines: Vec<u8>) -> io::Result<()> {
         let _held = self.hold()?;
         make_folder_of(&self.file)?;
-        let mut file = OpenOptions::new()
-            .read(true)
-            .append(true)
-            .create(true)
-            .open(&self.file)?;
+        let mut file = OpenOptions::new().read(true).append(true).create(true).open(&self.file)?;
         if !ends_a_line(&mut file)? {
             // A line that was cut costs itself alone.
             lines.insert(0, b'\n');
@@ -75,20 +67,10 @@ impl Spool {
     /// The disk.
     pub fn read(&self) -> Result<Spooled, VaultError> {
         let mut bytes = self.bytes()?;
-        let whole = bytes
-            .iter()
-            .rposition(|b| *b == b'\n')
-            .map_or(0, |end| end + 1);
+        let whole = bytes.iter().rposition(|b| *b == b'\n').map_or(0, |end| end + 1);
         bytes.truncate(whole);
-        let mut spooled = Spooled {
-            bytes: whole as u64,
-            version: Some(Version::of(&bytes)),
-            ..Spooled::default()
-        };
-        for line in bytes
-            .split(|b| *b == b'\n')
-            .filter(|line| !line.trim_ascii().is_empty())
-        {
+        let mut spooled = Spooled { bytes: whole as u64, version: Some(Version::of(&bytes)), ..Spooled::default() };
+        for line in bytes.split(|b| *b == b'\n').filter(|line| !line.trim_ascii().is_empty()) {
             match serde_json::from_slice(line) {
                 Ok(hit) => spooled.hits.push(hit),
                 Err(_) => spooled.skipped += 1,
@@ -138,12 +120,7 @@ impl Spool {
     /// Waits for the lock; a file system without locks goes without.
     fn hold(&self) -> io::Result<File> {
         make_folder_of(&self.lock)?;
-        let file = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .open(&self.lock)?;
+        let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&self.lock)?;
         match file.lock() {
             Err(error) if error.kind() != io::ErrorKind::Unsupported => Err(error),
             _ => Ok(file),
@@ -151,17 +128,12 @@ impl Spool {
     }
 
     fn error(&self, source: io::Error) -> VaultError {
-        VaultError::Io {
-            path: self.file.clone(),
-            source,
-        }
+        VaultError::Io { path: self.file.clone(), source }
     }
 }
 
 fn make_folder_of(file: &Path) -> io::Result<()> {
-    file.parent()
-        .filter(|folder| !folder.is_dir())
-        .map_or(Ok(()), |folder| OsDisk.make_folders(folder))
+    file.parent().filter(|folder| !folder.is_dir()).map_or(Ok(()), |folder| OsDisk.make_folders(folder))
 }
 
 fn ends_a_line(file: &mut File) -> io::Result<bool> {
@@ -191,11 +163,7 @@ impl Vault {
     #[must_use]
     pub fn spool(&self) -> Spool {
         Spool {
-            file: self.root().join(
-                self.layout()
-                    .file(Layer::Meta, "access_spool.jsonl")
-                    .as_disk(),
-            ),
+            file: self.root().join(self.layout().file(Layer::Meta, "access_spool.jsonl").as_disk()),
             lock: self.cache_dir().join("locks/spool.lock"),
         }
     }

@@ -55,10 +55,7 @@ pub(crate) fn scan(text: &str, body: Range<usize>, lines: &Lines<'_>) -> Structu
         for region in &regions {
             for line in region.lines.0..=region.lines.1 {
                 let span = lines.span(line);
-                mask::blank(
-                    &mut masked,
-                    span.start.saturating_sub(body.start)..span.end.saturating_sub(body.start),
-                );
+                mask::blank(&mut masked, span.start.saturating_sub(body.start)..span.end.saturating_sub(body.start));
             }
         }
         walk = Walk::over(text, &masked, body.start, lines);
@@ -77,11 +74,7 @@ pub(crate) fn scan(text: &str, body: Range<usize>, lines: &Lines<'_>) -> Structu
     let segments = segments(lines, first, &walk);
     let mut blocks = blocks(lines, first, &walk, &owners);
     block_id::assign(text, lines, &mut blocks);
-    Structure {
-        headings: walk.headings,
-        blocks,
-        segments,
-    }
+    Structure { headings: walk.headings, blocks, segments }
 }
 
 fn set<T>(values: &mut [T], at: usize, value: T) {
@@ -117,11 +110,7 @@ impl Walk {
             let line = lines.at((base + range.end).saturating_sub(1).max(base + range.start));
             let begins = indents.get(line).copied().unwrap_or(0);
             // A range may end inside the indentation of the line after it.
-            if base + range.end <= begins && line > lines.at(base + range.start) {
-                line - 1
-            } else {
-                line
-            }
+            if base + range.end <= begins && line > lines.at(base + range.start) { line - 1 } else { line }
         };
         let mut stack: Vec<Option<usize>> = Vec::new();
         let mut owner: Option<usize> = None;
@@ -162,8 +151,7 @@ impl Walk {
                     let own_item = kind == BlockKind::ListItem && whole == 0;
                     if owner.is_none() || own_item {
                         owner = Some(walk.kinds.len());
-                        walk.kinds
-                            .push((kind, u8::try_from(items).unwrap_or(u8::MAX)));
+                        walk.kinds.push((kind, u8::try_from(items).unwrap_or(u8::MAX)));
                         walk.changes.push((line, owner));
                     }
                     match kind {
@@ -180,9 +168,7 @@ impl Walk {
                 }
                 Event::End(tag) => {
                     match tag {
-                        TagEnd::BlockQuote(_) | TagEnd::FootnoteDefinition => {
-                            whole = whole.saturating_sub(1)
-                        }
+                        TagEnd::BlockQuote(_) | TagEnd::FootnoteDefinition => whole = whole.saturating_sub(1),
                         TagEnd::Item => items = items.saturating_sub(1),
                         TagEnd::List(_)
                         | TagEnd::TableHead
@@ -213,34 +199,20 @@ impl Walk {
         walk
     }
 
-    fn push_heading(
-        &mut self,
-        text: &str,
-        lines: &Lines<'_>,
-        at: (usize, usize),
-        level: HeadingLevel,
-    ) {
+    fn push_heading(&mut self, text: &str, lines: &Lines<'_>, at: (usize, usize), level: HeadingLevel) {
         for line in at.0..=at.1 {
             set(&mut self.heading, line, true);
         }
         let first = lines.text(at.0);
-        let start =
-            lines.span(at.0).start + first.len() - first.trim_start_matches([' ', '\t']).len();
+        let start = lines.span(at.0).start + first.len() - first.trim_start_matches([' ', '\t']).len();
         let end = lines.span(at.1).end;
         let source = text.get(start..end).unwrap_or("").trim_end();
         let written = if at.0 == at.1 {
             let inner = source.trim_start_matches('#').trim();
             let open = inner.trim_end_matches('#');
-            if open.is_empty() || open.ends_with([' ', '\t']) {
-                open.trim_end()
-            } else {
-                inner
-            }
+            if open.is_empty() || open.ends_with([' ', '\t']) { open.trim_end() } else { inner }
         } else {
-            source
-                .rsplit_once('\n')
-                .map_or(source, |(title, _underline)| title)
-                .trim_end()
+            source.rsplit_once('\n').map_or(source, |(title, _underline)| title).trim_end()
         };
         self.headings.push(Heading {
             level: level as u8,
@@ -269,11 +241,7 @@ impl Walk {
 /// ordinary text, so that a stray mark can't swallow the note.
 fn regions(lines: &Lines<'_>, first: usize, code: &[bool]) -> Vec<Region> {
     let mut found = Vec::new();
-    let last_with = |mark: &str| {
-        (first..lines.count())
-            .rev()
-            .find(|line| lines.text(*line).contains(mark))
-    };
+    let last_with = |mark: &str| (first..lines.count()).rev().find(|line| lines.text(*line).contains(mark));
     let (last_comment, last_math) = (last_with("%%"), last_with("$$"));
     let mut line = first;
     while line < lines.count() {
@@ -287,16 +255,11 @@ fn regions(lines: &Lines<'_>, first: usize, code: &[bool]) -> Vec<Region> {
         let end = match last {
             None => None,
             Some(_) if is_set(code, line) => None,
-            Some(_) if rest.contains(mark) => {
-                (rest.find(mark) == Some(rest.len() - 2)).then_some(line)
-            }
+            Some(_) if rest.contains(mark) => (rest.find(mark) == Some(rest.len() - 2)).then_some(line),
             Some(last) => (line + 1..=last).find(|at| lines.text(*at).contains(mark)),
         };
         if let Some(end) = end {
-            found.push(Region {
-                kind,
-                lines: (line, end),
-            });
+            found.push(Region { kind, lines: (line, end) });
             line = end;
         }
         line += 1;
@@ -334,11 +297,7 @@ fn blocks(lines: &Lines<'_>, first: usize, walk: &Walk, owners: &[Option<usize>]
     for line in first..lines.count() {
         if is_set(&walk.heading, line) {
             open = None;
-            while walk
-                .headings
-                .get(headings as usize)
-                .is_some_and(|h| h.line <= one_based(line))
-            {
+            while walk.headings.get(headings as usize).is_some_and(|h| h.line <= one_based(line)) {
                 headings += 1;
             }
             continue;
@@ -357,20 +316,10 @@ fn blocks(lines: &Lines<'_>, first: usize, walk: &Walk, owners: &[Option<usize>]
                 last.lines.1 = one_based(line);
             }
             _ => {
-                let (kind, depth) = owner
-                    .and_then(|o| walk.kinds.get(o))
-                    .copied()
-                    .unwrap_or((BlockKind::Paragraph, 0));
+                let (kind, depth) = owner.and_then(|o| walk.kinds.get(o)).copied().unwrap_or((BlockKind::Paragraph, 0));
                 let number = one_based(line);
                 let heading = headings.checked_sub(1);
-                blocks.push(Block {
-                    kind,
-                    span,
-                    lines: (number, number),
-                    heading,
-                    id: None,
-                    depth,
-                });
+                blocks.push(Block { kind, span, lines: (number, number), heading, id: None, depth });
                 open = Some(owner);
             }
         }

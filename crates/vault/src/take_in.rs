@@ -44,11 +44,7 @@ pub(crate) struct Sighting {
 impl Sighting {
     /// Nothing is there any more.
     pub(crate) fn gone(path: NotePath) -> Self {
-        Self {
-            path,
-            stamp: None,
-            found: Found::Gone,
-        }
+        Self { path, stamp: None, found: Found::Gone }
     }
 }
 
@@ -67,9 +63,7 @@ pub(crate) fn take_in(books: &mut Books, old: &Snapshot, seen: Vec<Sighting>) ->
     }
     step.judge_copies();
     step.relink();
-    let Step {
-        next, mut delta, ..
-    } = step;
+    let Step { next, mut delta, .. } = step;
     for list in [&mut delta.added, &mut delta.changed, &mut delta.removed] {
         list.sort_unstable();
     }
@@ -96,46 +90,24 @@ impl Step<'_> {
         if let Some(stamp) = stamp {
             self.books.stamps.insert(path.clone(), stamp);
         }
-        if self.is_known(&path, &found)
-            && spelled
-                .as_ref()
-                .is_none_or(|old| old.as_disk() == path.as_disk())
-        {
-            if note_before.is_none()
-                && !stamp_before
-                    .zip(stamp)
-                    .is_none_or(|(before, now)| before.looks_like(&now))
-            {
+        if self.is_known(&path, &found) && spelled.as_ref().is_none_or(|old| old.as_disk() == path.as_disk()) {
+            if note_before.is_none() && !stamp_before.zip(stamp).is_none_or(|(before, now)| before.looks_like(&now)) {
                 self.delta.changed.push(path);
             }
             return;
         }
         let stays = !matches!(found, Found::Gone);
-        if let Some(old) = spelled
-            .as_ref()
-            .filter(|old| !stays || old.as_disk() != path.as_disk())
-        {
+        if let Some(old) = spelled.as_ref().filter(|old| !stays || old.as_disk() != path.as_disk()) {
             Arc::make_mut(&mut self.next.index).remove(old);
             self.moved.insert(path.clone());
         }
-        if stays
-            && spelled
-                .as_ref()
-                .is_none_or(|old| old.as_disk() != path.as_disk())
-        {
+        if stays && spelled.as_ref().is_none_or(|old| old.as_disk() != path.as_disk()) {
             Arc::make_mut(&mut self.next.index).insert(path.clone());
             self.moved.insert(path.clone());
         }
         let differs = match &found {
-            Found::Note(note) => note_before
-                .as_ref()
-                .is_none_or(|before| before.version != note.version),
-            _ => {
-                note_before.is_some()
-                    || !stamp_before
-                        .zip(stamp)
-                        .is_some_and(|(before, now)| before.looks_like(&now))
-            }
+            Found::Note(note) => note_before.as_ref().is_none_or(|before| before.version != note.version),
+            _ => note_before.is_some() || !stamp_before.zip(stamp).is_some_and(|(before, now)| before.looks_like(&now)),
         };
         self.put(&path, found, note_before.as_deref());
         match (spelled.is_some(), stays) {
@@ -152,11 +124,8 @@ impl Step<'_> {
         let file = self.next.files.get(path);
         match found {
             Found::Gone => note.is_none() && file.is_none(),
-            Found::Note(now) => note
-                .is_some_and(|note| note.version == now.version && note.mtime_ns == now.mtime_ns),
-            Found::File { size, problem } => {
-                file == Some(size) && self.next.troubles.get(path) == problem.as_ref()
-            }
+            Found::Note(now) => note.is_some_and(|note| note.version == now.version && note.mtime_ns == now.mtime_ns),
+            Found::File { size, problem } => file == Some(size) && self.next.troubles.get(path) == problem.as_ref(),
         }
     }
 
@@ -197,27 +166,13 @@ impl Step<'_> {
     }
 
     fn learn_users(&mut self, note: &Note) {
-        for name in note
-            .doc
-            .links
-            .iter()
-            .flat_map(|link| names_meant(&link.target))
-        {
-            self.books
-                .users
-                .entry(name)
-                .or_default()
-                .insert(note.path.clone());
+        for name in note.doc.links.iter().flat_map(|link| names_meant(&link.target)) {
+            self.books.users.entry(name).or_default().insert(note.path.clone());
         }
     }
 
     fn forget_users(&mut self, note: &Note) {
-        for name in note
-            .doc
-            .links
-            .iter()
-            .flat_map(|link| names_meant(&link.target))
-        {
+        for name in note.doc.links.iter().flat_map(|link| names_meant(&link.target)) {
             if let Some(users) = self.books.users.get_mut(&name) {
                 users.remove(&note.path);
                 if users.is_empty() {
@@ -230,12 +185,7 @@ impl Step<'_> {
     /// Says of each note that was read, and of those that depend on a file that came or went,
     /// whether it is a conflict copy.
     fn judge_copies(&mut self) {
-        let depending = self
-            .moved
-            .iter()
-            .filter_map(|path| self.books.copies.get(path))
-            .flatten()
-            .cloned();
+        let depending = self.moved.iter().filter_map(|path| self.books.copies.get(path)).flatten().cloned();
         let judged: BTreeSet<NotePath> = depending.chain(self.read.iter().cloned()).collect();
         for path in judged {
             let Some(note) = self.next.notes.get(&path) else {
@@ -247,17 +197,9 @@ impl Step<'_> {
                 self.next.exists(candidate)
             });
             for candidate in asked.into_inner() {
-                self.books
-                    .copies
-                    .entry(candidate)
-                    .or_default()
-                    .insert(path.clone());
+                self.books.copies.entry(candidate).or_default().insert(path.clone());
             }
-            let standing = if original.is_some() {
-                Standing::Copy
-            } else {
-                Standing::Original
-            };
+            let standing = if original.is_some() { Standing::Copy } else { Standing::Original };
             if note.conflict_of != original
                 && let Some(note) = Arc::make_mut(&mut self.next.notes).get_mut(&path)
             {
@@ -277,26 +219,11 @@ impl Step<'_> {
             }
         }
         for path in std::mem::take(&mut self.dirty) {
-            let now = self
-                .next
-                .notes
-                .get(&path)
-                .map(|note| self.next.edges_of(&path, &note.doc));
-            let before = self
-                .books
-                .edges
-                .get(&path)
-                .map(Vec::as_slice)
-                .unwrap_or_default();
+            let now = self.next.notes.get(&path).map(|note| self.next.edges_of(&path, &note.doc));
+            let before = self.books.edges.get(&path).map(Vec::as_slice).unwrap_or_default();
             if before != now.as_deref().unwrap_or_default() {
-                count_unresolved(
-                    &mut self.next,
-                    &path,
-                    before,
-                    now.as_deref().unwrap_or_default(),
-                );
-                Arc::make_mut(&mut self.next.graph)
-                    .set_links(&path, now.as_deref().unwrap_or_default());
+                count_unresolved(&mut self.next, &path, before, now.as_deref().unwrap_or_default());
+                Arc::make_mut(&mut self.next.graph).set_links(&path, now.as_deref().unwrap_or_default());
             }
             match now {
                 Some(edges) => {
@@ -326,10 +253,7 @@ fn count_unresolved(next: &mut Snapshot, path: &NotePath, before: &[EdgeKey], no
         }
     }
     for new in now.difference(&before) {
-        counts
-            .entry((*new).to_owned())
-            .or_default()
-            .insert(path.clone());
+        counts.entry((*new).to_owned()).or_default().insert(path.clone());
     }
 }
 
@@ -346,17 +270,9 @@ fn unresolved(edges: &[EdgeKey]) -> BTreeSet<&str> {
 /// The names of files that a link's target may mean: its last segment, with and without `.md`.
 fn names_meant(target: &str) -> BTreeSet<String> {
     let target = fold::name(target);
-    let last = target
-        .trim_end_matches('/')
-        .rsplit('/')
-        .next()
-        .unwrap_or("");
+    let last = target.trim_end_matches('/').rsplit('/').next().unwrap_or("");
     let bare = last.strip_suffix(".md");
-    bare.into_iter()
-        .chain([last])
-        .filter(|name| !name.is_empty())
-        .map(str::to_owned)
-        .collect()
+    bare.into_iter().chain([last]).filter(|name| !name.is_empty()).map(str::to_owned).collect()
 }
 
 /// The name under which links look for a file.

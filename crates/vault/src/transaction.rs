@@ -25,26 +25,14 @@ impl Transaction<'_> {
     /// Plans a new file.
     #[must_use]
     pub fn create(mut self, path: NotePath, content: impl Into<String>) -> Self {
-        self.set.changes.push(Change::Create {
-            path,
-            content: content.into(),
-        });
+        self.set.changes.push(Change::Create { path, content: content.into() });
         self
     }
 
     /// Plans new content for a file that was read at `expected`.
     #[must_use]
-    pub fn replace(
-        mut self,
-        path: NotePath,
-        expected: Version,
-        content: impl Into<String>,
-    ) -> Self {
-        self.set.changes.push(Change::Replace {
-            path,
-            expected,
-            content: content.into(),
-        });
+    pub fn replace(mut self, path: NotePath, expected: Version, content: impl Into<String>) -> Self {
+        self.set.changes.push(Change::Replace { path, expected, content: content.into() });
         self
     }
 
@@ -82,9 +70,6 @@ impl Vault {
     /// Begins a transaction for `writer`, under [`Conservation::Additive`] until told otherwise.
     #[must_use]
     pub fn begin(&self, writer: Writer) -> Transaction<'_> {
-        Transaction {
-            vault: self,
-            set: ChangeSet::new(writer, Conservation::Additive),
-        }
+        Transaction { vault: self, set: ChangeSet::new(writer, Conservation::Additive) }
     }
 }

@@ -95,14 +95,10 @@ impl Vault {
         let real_root = match given.canonicalize() {
             Ok(real) if real.is_dir() => real,
             Ok(_) => {
-                return Err(VaultError::NotAFolder {
-                    path: given.to_owned(),
-                });
+                return Err(VaultError::NotAFolder { path: given.to_owned() });
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                return Err(VaultError::NotAFolder {
-                    path: given.to_owned(),
-                });
+                return Err(VaultError::NotAFolder { path: given.to_owned() });
             }
             Err(error) => return Err(VaultError::io(given, error)),
         };
@@ -112,9 +108,7 @@ impl Vault {
         if !read_only {
             problems.extend(journal::settle(&real_root)?);
         }
-        let (settings, found) = options
-            .settings
-            .map_or_else(|| read_settings(&root), Settings::checked);
+        let (settings, found) = options.settings.map_or_else(|| read_settings(&root), Settings::checked);
         problems.extend(found);
         let nothing = Snapshot::empty(settings.layout.clone());
         let vault = Self {
@@ -180,12 +174,8 @@ impl Vault {
     pub fn refresh(&self) -> Result<Delta, VaultError> {
         let mut books = self.books();
         let listing = walk::walk(&self.root).map_err(|error| VaultError::io(&self.root, error))?;
-        let gone: Vec<NotePath> = books
-            .stamps
-            .keys()
-            .filter(|path| !listing.files.contains_key(*path))
-            .cloned()
-            .collect();
+        let gone: Vec<NotePath> =
+            books.stamps.keys().filter(|path| !listing.files.contains_key(*path)).cloned().collect();
         let mut seen: Vec<Sighting> = gone.into_iter().map(Sighting::gone).collect();
         for (path, stamp) in listing.files {
             seen.extend(self.look(&books, path, stamp));
@@ -220,29 +210,16 @@ impl Vault {
     /// Reads a file unless its stamp proves that it is as it was.
     fn look(&self, books: &Books, path: NotePath, stamp: Stamp) -> Option<Sighting> {
         let known = books.stamps.get_key_value(&path);
-        if known
-            .is_some_and(|(have, before)| have.as_disk() == path.as_disk() && before.proves(&stamp))
-        {
+        if known.is_some_and(|(have, before)| have.as_disk() == path.as_disk() && before.proves(&stamp)) {
             return None;
         }
         let snapshot = self.current.load();
-        let found = reading::read(
-            &self.root,
-            &path,
-            stamp,
-            self.layout(),
-            snapshot.note(&path),
-        );
+        let found = reading::read(&self.root, &path, stamp, self.layout(), snapshot.note(&path));
         let stamp = (!matches!(found, Found::Gone)).then_some(stamp);
         Some(Sighting { path, stamp, found })
     }
 
-    fn publish(
-        &self,
-        books: &mut Books,
-        seen: Vec<Sighting>,
-        walk_problems: Option<Arc<walk::PathProblems>>,
-    ) -> Delta {
+    fn publish(&self, books: &mut Books, seen: Vec<Sighting>, walk_problems: Option<Arc<walk::PathProblems>>) -> Delta {
         let old = self.snapshot();
         let (mut next, delta) = take_in(books, &old, seen);
         if let Some(problems) = walk_problems.filter(|problems| *problems != old.walk_problems) {
@@ -265,29 +242,15 @@ impl Vault {
         if walk::is_hidden_path(path) {
             return Err(not_found());
         }
-        let spelled = self
-            .snapshot()
-            .spelled(path)
-            .unwrap_or_else(|| path.clone());
+        let spelled = self.snapshot().spelled(path).unwrap_or_else(|| path.clone());
         let file = self.root.join(spelled.as_disk());
-        let is_absent = |error: &io::Error| {
-            matches!(
-                error.kind(),
-                io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
-            )
-        };
+        let is_absent =
+            |error: &io::Error| matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory);
         let failed = |error: io::Error| {
-            if is_absent(&error) {
-                not_found()
-            } else {
-                VaultError::io(&file, error)
-            }
+            if is_absent(&error) { not_found() } else { VaultError::io(&file, error) }
         };
         let real = file.canonicalize().map_err(failed)?;
-        let inside = real
-            .strip_prefix(&self.real_root)
-            .ok()
-            .and_then(|relative| walk::to_note_path(relative).ok());
+        let inside = real.strip_prefix(&self.real_root).ok().and_then(|relative| walk::to_note_path(relative).ok());
         if inside.is_none_or(|path| walk::is_hidden_path(&path)) || !real.is_file() {
             return Err(not_found());
         }
@@ -295,27 +258,15 @@ impl Vault {
         let version = Version::of(&bytes);
         let (text, utf8) = match String::from_utf8(bytes) {
             Ok(text) => (text, true),
-            Err(error) => (
-                String::from_utf8_lossy(error.as_bytes()).into_owned(),
-                false,
-            ),
+            Err(error) => (String::from_utf8_lossy(error.as_bytes()).into_owned(), false),
         };
-        Ok(NoteText {
-            path: spelled,
-            text,
-            version,
-            utf8,
-        })
+        Ok(NoteText { path: spelled, text, version, utf8 })
     }
 }
 
 fn read_settings(root: &Path) -> (Settings, Vec<Problem>) {
     let unreadable = |message: String| {
-        let problem = Problem {
-            kind: ProblemKind::Settings,
-            line: None,
-            message,
-        };
+        let problem = Problem { kind: ProblemKind::Settings, line: None, message };
         (Settings::default(), vec![problem])
     };
     match fs::read(root.join("dormouse.toml")) {
@@ -331,11 +282,7 @@ fn read_settings(root: &Path) -> (Settings, Vec<Problem>) {
 /// Whether files can be made in `folder`, asked without making one.
 #[cfg(unix)]
 fn is_writable(folder: &Path) -> bool {
-    rustix::fs::access(
-        folder,
-        rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK,
-    )
-    .is_ok()
+    rustix::fs::access(folder, rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK).is_ok()
 }
 
 #[cfg(not(unix))]

@@ -34,9 +34,7 @@ pub(crate) struct Stamp {
 impl Stamp {
     fn of(metadata: &Metadata, now: SystemTime) -> Self {
         let modified = metadata.modified().ok();
-        let settled = modified
-            .and_then(|at| now.duration_since(at).ok())
-            .is_some_and(|age| age >= SETTLED);
+        let settled = modified.and_then(|at| now.duration_since(at).ok()).is_some_and(|age| age >= SETTLED);
         Self {
             size: metadata.len(),
             mtime_ns: modified.map_or(0, since_epoch),
@@ -47,8 +45,7 @@ impl Stamp {
 
     /// Whether a file that had this stamp when it was read still has the same content for sure.
     pub(crate) fn proves(&self, now: &Self) -> bool {
-        !self.fresh
-            && (self.size, self.mtime_ns, self.ctime_ns) == (now.size, now.mtime_ns, now.ctime_ns)
+        !self.fresh && (self.size, self.mtime_ns, self.ctime_ns) == (now.size, now.mtime_ns, now.ctime_ns)
     }
 }
 
@@ -61,8 +58,7 @@ impl Stamp {
 
 fn since_epoch(at: SystemTime) -> i128 {
     let nanos = |d: Duration| i128::try_from(d.as_nanos()).unwrap_or(i128::MAX);
-    at.duration_since(UNIX_EPOCH)
-        .map_or_else(|before| -nanos(before.duration()), nanos)
+    at.duration_since(UNIX_EPOCH).map_or_else(|before| -nanos(before.duration()), nanos)
 }
 
 #[cfg(unix)]
@@ -98,16 +94,8 @@ pub(crate) struct Listing {
 
 impl Listing {
     fn problem(&mut self, relative: &Path, kind: ProblemKind, message: String) {
-        let shown = relative
-            .iter()
-            .map(OsStr::to_string_lossy)
-            .collect::<Vec<_>>()
-            .join("/");
-        self.problems.entry(shown).or_default().push(Problem {
-            kind,
-            line: None,
-            message,
-        });
+        let shown = relative.iter().map(OsStr::to_string_lossy).collect::<Vec<_>>().join("/");
+        self.problems.entry(shown).or_default().push(Problem { kind, line: None, message });
     }
 }
 
@@ -125,11 +113,7 @@ pub(crate) fn walk(root: &Path) -> io::Result<Listing> {
             Err(error) if folder.as_os_str().is_empty() => return Err(error),
             Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
             Err(error) => {
-                listing.problem(
-                    &folder,
-                    ProblemKind::Unreadable,
-                    format!("the folder can't be listed: {error}"),
-                );
+                listing.problem(&folder, ProblemKind::Unreadable, format!("the folder can't be listed: {error}"));
                 continue;
             }
         };
@@ -154,24 +138,16 @@ pub(crate) fn walk(root: &Path) -> io::Result<Listing> {
                 Ok(metadata) if metadata.is_dir() => folders.push(relative),
                 Ok(metadata) => list(root, relative, &metadata, now, &mut listing),
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                Err(error) => listing.problem(
-                    &relative,
-                    ProblemKind::Unreadable,
-                    format!("can't be looked at: {error}"),
-                ),
+                Err(error) => {
+                    listing.problem(&relative, ProblemKind::Unreadable, format!("can't be looked at: {error}"))
+                }
             }
         }
     }
     Ok(listing)
 }
 
-fn list(
-    root: &Path,
-    relative: PathBuf,
-    metadata: &Metadata,
-    now: SystemTime,
-    listing: &mut Listing,
-) {
+fn list(root: &Path, relative: PathBuf, metadata: &Metadata, now: SystemTime, listing: &mut Listing) {
     if metadata.is_symlink() {
         let message = symlink_message(root, &relative);
         listing.problem(&relative, ProblemKind::Symlink, message);
@@ -183,11 +159,7 @@ fn list(
     let path = match to_note_path(&relative) {
         Ok(path) => path,
         Err(reason) => {
-            listing.problem(
-                &relative,
-                ProblemKind::BadName,
-                format!("{reason}; rename the file to have it read"),
-            );
+            listing.problem(&relative, ProblemKind::BadName, format!("{reason}; rename the file to have it read"));
             return;
         }
     };
@@ -197,17 +169,11 @@ fn list(
             listing.files.insert(path, stamp);
         }
         Some((other, other_stamp)) => {
-            let ((kept, kept_stamp), passed) = if spelling(&path) < spelling(&other) {
-                ((path, stamp), other)
-            } else {
-                ((other, other_stamp), path)
-            };
-            let message = "another file has the same name in another Unicode form; only one of the two is read".to_owned();
-            listing.problem(
-                Path::new(passed.as_disk()),
-                ProblemKind::NameCollision,
-                message,
-            );
+            let ((kept, kept_stamp), passed) =
+                if spelling(&path) < spelling(&other) { ((path, stamp), other) } else { ((other, other_stamp), path) };
+            let message =
+                "another file has the same name in another Unicode form; only one of the two is read".to_owned();
+            listing.problem(Path::new(passed.as_disk()), ProblemKind::NameCollision, message);
             listing.files.insert(kept, kept_stamp);
         }
     }
@@ -237,9 +203,7 @@ pub(crate) fn is_hidden(name: &OsStr) -> bool {
 pub(crate) fn to_note_path(relative: &Path) -> Result<NotePath, String> {
     let mut joined = String::new();
     for part in relative.iter() {
-        let part = part
-            .to_str()
-            .ok_or_else(|| "the name is not Unicode".to_owned())?;
+        let part = part.to_str().ok_or_else(|| "the name is not Unicode".to_owned())?;
         if !joined.is_empty() {
             joined.push('/');
         }
@@ -250,9 +214,7 @@ pub(crate) fn to_note_path(relative: &Path) -> Result<NotePath, String> {
 
 /// Whether a path has a name that starts with a dot: such files are not there.
 pub(crate) fn is_hidden_path(path: &NotePath) -> bool {
-    path.as_str()
-        .split('/')
-        .any(|segment| segment.starts_with('.'))
+    path.as_str().split('/').any(|segment| segment.starts_with('.'))
 }
 
 /// Looks at one file as [`walk`] would: `None` when the walk would not list it.
@@ -264,12 +226,8 @@ pub(crate) fn look(root: &Path, path: &NotePath) -> Option<Stamp> {
     let mut metadata = None;
     for segment in path.as_disk().split('/') {
         at.push(segment);
-        let found = fs::symlink_metadata(&at)
-            .ok()
-            .filter(|found| !found.is_symlink())?;
+        let found = fs::symlink_metadata(&at).ok().filter(|found| !found.is_symlink())?;
         metadata = Some(found);
     }
-    metadata
-        .filter(Metadata::is_file)
-        .map(|metadata| Stamp::of(&metadata, now()))
+    metadata.filter(Metadata::is_file).map(|metadata| Stamp::of(&metadata, now()))
 }

@@ -33,10 +33,7 @@ pub struct WatchOptions {
 
 impl Default for WatchOptions {
     fn default() -> Self {
-        Self {
-            quiet: Duration::from_millis(200),
-            rescan: Duration::from_secs(600),
-        }
+        Self { quiet: Duration::from_millis(200), rescan: Duration::from_secs(600) }
     }
 }
 
@@ -80,36 +77,16 @@ impl Vault {
         let (event_sender, event_queue) = mpsc::channel();
         let config = notify::Config::default().with_follow_symlinks(false);
         let mut events =
-            RecommendedWatcher::new(move |event| drop(event_sender.send(event)), config)
-                .map_err(failed)?;
-        let root = self
-            .root()
-            .canonicalize()
-            .map_err(|error| VaultError::io(self.root(), error))?;
-        events
-            .watch(&root, RecursiveMode::Recursive)
-            .map_err(failed)?;
+            RecommendedWatcher::new(move |event| drop(event_sender.send(event)), config).map_err(failed)?;
+        let root = self.root().canonicalize().map_err(|error| VaultError::io(self.root(), error))?;
+        events.watch(&root, RecursiveMode::Recursive).map_err(failed)?;
         let (delta_sender, deltas) = mpsc::channel();
         let vault = Arc::clone(self);
-        let watch = move || {
-            Watch {
-                vault: &vault,
-                root: &root,
-                options,
-                queue: event_queue,
-                deltas: delta_sender,
-            }
-            .run()
-        };
-        let thread = std::thread::Builder::new()
-            .name("dormouse-watch".to_owned())
-            .spawn(watch);
+        let watch =
+            move || Watch { vault: &vault, root: &root, options, queue: event_queue, deltas: delta_sender }.run();
+        let thread = std::thread::Builder::new().name("dormouse-watch".to_owned()).spawn(watch);
         let thread = thread.map_err(|error| VaultError::io(self.root(), error))?;
-        Ok(Watcher {
-            events: Some(events),
-            deltas,
-            thread: Some(thread),
-        })
+        Ok(Watcher { events: Some(events), deltas, thread: Some(thread) })
     }
 }
 
@@ -143,10 +120,7 @@ struct Watch<'v> {
 
 impl Watch<'_> {
     fn run(self) {
-        let mut touched = Touched {
-            everything: true,
-            ..Touched::default()
-        };
+        let mut touched = Touched { everything: true, ..Touched::default() };
         let mut scanned = Instant::now();
         loop {
             touched.everything |= scanned.elapsed() >= self.options.rescan;
@@ -204,8 +178,7 @@ impl Watch<'_> {
     fn take_in(&self, touched: Touched) {
         let snapshot = self.vault.snapshot();
         // Only a file can be looked at alone; a name that is none, before and now, may be a folder's.
-        let is_folder =
-            |path: &NotePath| !snapshot.exists(path) && walk::look(self.root, path).is_none();
+        let is_folder = |path: &NotePath| !snapshot.exists(path) && walk::look(self.root, path).is_none();
         let delta = if touched.everything || touched.paths.iter().any(is_folder) {
             match self.vault.refresh() {
                 Ok(delta) => delta,

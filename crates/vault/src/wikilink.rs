@@ -22,16 +22,10 @@ pub(crate) struct Parts {
 /// right before it belongs to neither side. `None` when nothing is named.
 pub(crate) fn split(content: &str) -> Option<Parts> {
     let (left, display) = match content.split_once('|') {
-        Some((left, shown)) => (
-            left.strip_suffix('\\').unwrap_or(left),
-            Some(shown.trim().to_owned()),
-        ),
+        Some((left, shown)) => (left.strip_suffix('\\').unwrap_or(left), Some(shown.trim().to_owned())),
         None => (content, None),
     };
-    let (path, subpath) = left
-        .find('#')
-        .and_then(|hash| left.split_at_checked(hash))
-        .unwrap_or((left, ""));
+    let (path, subpath) = left.find('#').and_then(|hash| left.split_at_checked(hash)).unwrap_or((left, ""));
     let target = path.trim();
     let subpath = subpath.trim_end();
     if target.is_empty() && subpath.len() <= 1 {
@@ -41,11 +35,7 @@ pub(crate) fn split(content: &str) -> Option<Parts> {
     Some(Parts {
         target_span: start..start + target.len(),
         target: target.to_owned(),
-        subpath: if subpath.len() > 1 {
-            subpath.to_owned()
-        } else {
-            String::new()
-        },
+        subpath: if subpath.len() > 1 { subpath.to_owned() } else { String::new() },
         display,
     })
 }
@@ -53,24 +43,12 @@ pub(crate) fn split(content: &str) -> Option<Parts> {
 /// Splits a Markdown destination at the first raw `#`, then decodes both sides. `None` when it is
 /// empty; external destinations are for the caller to sort out with [`is_external`].
 pub(crate) fn split_destination(raw: &str) -> Option<Parts> {
-    let (path, fragment) = raw
-        .find('#')
-        .and_then(|hash| raw.split_at_checked(hash))
-        .unwrap_or((raw, ""));
+    let (path, fragment) = raw.find('#').and_then(|hash| raw.split_at_checked(hash)).unwrap_or((raw, ""));
     if path.is_empty() && fragment.len() <= 1 {
         return None;
     }
-    let fragment = if fragment.len() > 1 {
-        decode(fragment)
-    } else {
-        String::new()
-    };
-    Some(Parts {
-        target_span: 0..path.len(),
-        target: decode(path),
-        subpath: fragment,
-        display: None,
-    })
+    let fragment = if fragment.len() > 1 { decode(fragment) } else { String::new() };
+    Some(Parts { target_span: 0..path.len(), target: decode(path), subpath: fragment, display: None })
 }
 
 /// Whether a destination has a scheme (`https:`, `mailto:`, `obsidian:`) or names a host (`//`).
@@ -83,21 +61,13 @@ pub(crate) fn is_external(destination: &str) -> bool {
     };
     (2..=32).contains(&scheme.len())
         && scheme.starts_with(|c: char| c.is_ascii_alphabetic())
-        && scheme
-            .bytes()
-            .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'.' | b'-'))
+        && scheme.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'.' | b'-'))
 }
 
 /// Backslash escapes, then percent escapes. What does not decode to UTF-8 stays as written.
 fn decode(raw: &str) -> String {
-    let unescaped: Cow<'_, str> = if raw.contains('\\') {
-        unescape(raw).into()
-    } else {
-        raw.into()
-    };
-    let decoded = percent_decode_str(&unescaped)
-        .decode_utf8()
-        .map(Cow::into_owned);
+    let unescaped: Cow<'_, str> = if raw.contains('\\') { unescape(raw).into() } else { raw.into() };
+    let decoded = percent_decode_str(&unescaped).decode_utf8().map(Cow::into_owned);
     decoded.unwrap_or_else(|_| unescaped.clone().into_owned())
 }
 
@@ -184,14 +154,9 @@ pub(crate) fn destination(text: &str) -> Option<Destination> {
     } else {
         i = after;
     }
-    (at(i) == Some(b')') && text.get(span.clone()).is_some())
-        .then_some(Destination { span, end: i + 1 })
+    (at(i) == Some(b')') && text.get(span.clone()).is_some()).then_some(Destination { span, end: i + 1 })
 }
 
 fn skip_blank(bytes: &[u8], from: usize) -> usize {
-    from + bytes
-        .iter()
-        .skip(from)
-        .take_while(|b| b.is_ascii_whitespace())
-        .count()
+    from + bytes.iter().skip(from).take_while(|b| b.is_ascii_whitespace()).count()
 }

@@ -55,19 +55,11 @@ pub(crate) fn of(yaml: &str, base: usize) -> Spans {
                 let source = yaml.get(range.clone()).unwrap_or("");
                 let range = range.start..range.start + source.trim_end().len();
                 let span = base + range.start..base + range.end;
-                if let Some(Frame::Map {
-                    key: key @ None, ..
-                }) = stack.last_mut()
-                {
+                if let Some(Frame::Map { key: key @ None, .. }) = stack.last_mut() {
                     *key = Some(value.to_string());
                     if stack.len() == 1 {
                         let key = value.into_owned();
-                        spans.entries.push(Entry {
-                            key,
-                            key_span: span,
-                            value_span: None,
-                            scalars: Vec::new(),
-                        });
+                        spans.entries.push(Entry { key, key_span: span, value_span: None, scalars: Vec::new() });
                     }
                     continue;
                 }
@@ -76,11 +68,7 @@ pub(crate) fn of(yaml: &str, base: usize) -> Spans {
                 }
                 let may_link = value.contains("[[") || value.contains("](");
                 if let (true, Some(entry)) = (may_link, spans.entries.last_mut()) {
-                    entry.scalars.push(Scalar {
-                        path: path(&stack),
-                        value: value.into_owned(),
-                        span,
-                    });
+                    entry.scalars.push(Scalar { path: path(&stack), value: value.into_owned(), span });
                 }
                 done(&mut stack);
             }

@@ -34,7 +34,12 @@ pub(crate) fn recall(vault: &Arc<Vault>, clock: &Arc<dyn Clock>) -> Result<Recal
 }
 
 /// Asks all questions with `signals`. Every result is held against the boundary of the layers.
-pub(crate) fn ask(recall: &Recall, questions: &[Asked], signals: SignalSwitches, witness: &mut Witness) -> Result<Answers> {
+pub(crate) fn ask(
+    recall: &Recall,
+    questions: &[Asked],
+    signals: SignalSwitches,
+    witness: &mut Witness,
+) -> Result<Answers> {
     let vault = recall.vault();
     let snapshot = vault.snapshot();
     let mut all = Tally::default();

@@ -25,7 +25,9 @@ pub(crate) fn story(repository: &Path) -> Result<(Story, Vec<Asked>)> {
         bail!("`git log` failed: {}", String::from_utf8_lossy(&output.stderr).trim());
     }
     let log = String::from_utf8_lossy(&output.stdout);
-    let mut story = Story { name: format!("git history of {}", repository.display()), ..Story::default() };
+    let folder = repository.canonicalize().unwrap_or_else(|_| repository.to_path_buf());
+    let name = folder.file_name().unwrap_or(folder.as_os_str()).to_string_lossy().into_owned();
+    let mut story = Story { name: format!("the history of {name}"), ..Story::default() };
     let mut questions = Vec::new();
     for record in log.split('\u{1e}').filter(|r| !r.trim().is_empty()) {
         let Some((event, hash)) = event(record) else { continue };
@@ -98,7 +100,9 @@ mod tests {
 
     #[test]
     fn a_commit_becomes_an_event_at_its_own_time() {
-        let (event, hash) = event("abc123\u{1f}2026-10-19T09:00:00+02:00\u{1f}vault: a door\u{1f}Because.\n\u{1f}\na.rs\nb.rs\n").unwrap();
+        let (event, hash) =
+            event("abc123\u{1f}2026-10-19T09:00:00+02:00\u{1f}vault: a door\u{1f}Because.\n\u{1f}\na.rs\nb.rs\n")
+                .unwrap();
         assert_eq!(hash, "abc123");
         assert_eq!(event.at.to_rfc3339(), "2026-10-19T09:00:00+02:00");
         assert_eq!(event.blocks, ["Commit `abc123`: vault: a door.", "Because.", "It touched `a.rs`, `b.rs`."]);

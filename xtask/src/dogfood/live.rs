@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 use chrono::{DateTime, Datelike, FixedOffset, NaiveDate, NaiveTime, Weekday};
 use dormouse_agent_loop::{
-    Conversation, CycleConfig, CycleReport, Hooks, MemoryCycle, MemoryTools, RecallBefore, RunContext, ToolSet, memory_tools, replay,
+    Conversation, CycleConfig, CycleReport, Hooks, MemoryCycle, MemoryTools, RecallBefore, RunContext, ToolSet,
+    memory_tools, replay,
 };
 use dormouse_consolidate::{ConsolidateReport, Task, TaskState};
 use dormouse_dream::Abstractor;
@@ -44,7 +45,8 @@ impl Life {
         let vault = Arc::new(Vault::open(root)?);
         let clock = FixedClock::new(start);
         let shared: Arc<dyn dormouse_vault::Clock> = Arc::new(clock.clone());
-        let recall = Arc::new(Recall::open(Arc::clone(&vault), RecallConfig::default())?.with_clock(Arc::clone(&shared)));
+        let recall =
+            Arc::new(Recall::open(Arc::clone(&vault), RecallConfig::default())?.with_clock(Arc::clone(&shared)));
         recall.sync()?;
         let config = CycleConfig::from_vault(&vault);
         let cycle = Arc::new(MemoryCycle::new(Arc::clone(&recall), abstractor, Arc::clone(&shared), config));
@@ -156,7 +158,11 @@ impl Life {
 
     fn slept(&mut self, report: ConsolidateReport) {
         for task in &report.tasks {
-            self.witness.check(task.state == TaskState::Done, "every task of consolidate ends well", format_args!("{}: {:?}", task.task, task.state));
+            self.witness.check(
+                task.state == TaskState::Done,
+                "every task of consolidate ends well",
+                format_args!("{}: {:?}", task.task, task.state),
+            );
             if task.task == Task::Communities {
                 self.counts.communities = report.communities.len();
                 self.themes = report
@@ -177,7 +183,8 @@ impl Life {
 
     fn take(&mut self, report: CycleReport) {
         for problem in &report.problems {
-            self.witness.violation("the cycle has no failing step", format_args!("{}: {}", problem.step, problem.reason));
+            self.witness
+                .violation("the cycle has no failing step", format_args!("{}: {}", problem.step, problem.reason));
         }
         self.counts.splits += report.splits.len();
         let Some(dream) = report.dream else { return };
@@ -199,14 +206,16 @@ impl Life {
     }
 }
 
-/// Copies one file of the story into the vault, as a sync tool or a person would.
+/// Copies one file of the story into the vault, as a sync tool would: under a hidden name first, so
+/// that nobody ever sees half of it.
 pub(crate) fn place(from: &Path, root: &Path, path: &NotePath) -> Result<()> {
     let to = root.join(path.as_disk());
     if let Some(folder) = to.parent() {
         fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
     }
-    fs::copy(from, &to).with_context(|| format!("{} → {}", from.display(), to.display()))?;
-    Ok(())
+    let half = to.with_file_name(".arriving");
+    let copied = fs::copy(from, &half).and_then(|_| fs::rename(&half, &to));
+    copied.with_context(|| format!("{} → {}", from.display(), to.display()))
 }
 
 fn message(recorded: SessionMessage) -> Result<Message> {

@@ -179,7 +179,8 @@ impl Source {
             life.witness.check(hash(from).as_ref() == Some(before), "the source is never touched", from.display());
             let copy = vault.join(path.as_disk());
             let same = hash(&copy).as_ref() == Some(before);
-            let is_index = life.vault.layout().layer(path) == Layer::Daily && path.date().is_some_and(|d| path.stem() == d.to_string());
+            let is_index = life.vault.layout().layer(path) == Layer::Daily
+                && path.date().is_some_and(|d| path.stem() == d.to_string());
             let grew = is_index && fs::read(&copy)?.starts_with(&fs::read(from)?);
             life.witness.check(same || grew, "no source byte changes", path);
         }
@@ -203,11 +204,15 @@ fn finish(mut report: Report, mut life: Life, out: &Path) -> Result<ExitCode> {
     report.checks = life.witness.checks;
     report.counts = life.counts;
     report.themes = life.themes;
-    report.timings_ms = life.timings.iter().map(|(k, v)| (k.clone(), u64::try_from(v.as_millis()).unwrap_or(u64::MAX))).collect();
+    report.timings_ms =
+        life.timings.iter().map(|(k, v)| (k.clone(), u64::try_from(v.as_millis()).unwrap_or(u64::MAX))).collect();
     report.write(out)?;
     anstream::println!("{}", report.to_markdown());
     anstream::println!("The vault is in {}: open that folder in Obsidian, or ask it:", out.join("vault").display());
-    anstream::println!("  cargo run --quiet --package dormouse -- --vault {} search \"why not reciprocal rank fusion\"", out.join("vault").display());
+    anstream::println!(
+        "  cargo run --quiet --package dormouse -- --vault {} search \"why not reciprocal rank fusion\"",
+        out.join("vault").display()
+    );
     anstream::println!("The report is in {} and report.json beside it.", out.join("report.md").display());
     if report.violations.is_empty() {
         return Ok(ExitCode::SUCCESS);

@@ -90,11 +90,18 @@ impl Wanted {
                 .map(|n| (n.path.clone(), None)),
             Self::Said { session, says } => {
                 let wanted = squeeze(says);
-                snapshot.notes().filter(|n| n.doc.frontmatter.text("session").is_some_and(|s| s.starts_with(session.as_str()))).find_map(|note| {
-                    let text = vault.read(&note.path).ok()?.text;
-                    let block = note.doc.blocks.iter().find(|b| text.get(b.span.clone()).is_some_and(|t| squeeze(t).contains(&wanted)))?;
-                    Some((note.path.clone(), block.id.clone()))
-                })
+                snapshot
+                    .notes()
+                    .filter(|n| n.doc.frontmatter.text("session").is_some_and(|s| s.starts_with(session.as_str())))
+                    .find_map(|note| {
+                        let text = vault.read(&note.path).ok()?.text;
+                        let block = note
+                            .doc
+                            .blocks
+                            .iter()
+                            .find(|b| text.get(b.span.clone()).is_some_and(|t| squeeze(t).contains(&wanted)))?;
+                        Some((note.path.clone(), block.id.clone()))
+                    })
             }
         }
     }
@@ -133,7 +140,13 @@ pub(crate) fn of_file(file: &Path) -> Result<Vec<Asked>> {
     lines
         .map(|(n, line)| {
             let line: Line = serde_json::from_str(line).with_context(|| format!("{}:{}", file.display(), n + 1))?;
-            Ok(from_fixture(Question { id: line.id, query: line.query, lang: String::new(), kind: line.kind, evidence: line.evidence }))
+            Ok(from_fixture(Question {
+                id: line.id,
+                query: line.query,
+                lang: String::new(),
+                kind: line.kind,
+                evidence: line.evidence,
+            }))
         })
         .collect()
 }

@@ -88,16 +88,37 @@ impl Report {
         let mut out = String::new();
         let c = &self.counts;
         let _ = writeln!(out, "# Dogfood: {}\n", self.story);
-        let who = if self.abstractor == "extractive" { "the offline extractive abstractor (no model involved)" } else { &self.abstractor };
+        let who = if self.abstractor == "extractive" {
+            "the offline extractive abstractor (no model involved)"
+        } else {
+            &self.abstractor
+        };
         let _ = writeln!(out, "Dreamed by {who}.\n");
         let rows: Vec<(&str, String)> = vec![
             ("days lived", c.days.to_string()),
-            ("events", format!("{} ({} of them from {} conversations)", c.events + c.events_from_conversations, c.events_from_conversations, c.conversations)),
+            (
+                "events",
+                format!(
+                    "{} ({} of them from {} conversations)",
+                    c.events + c.events_from_conversations,
+                    c.events_from_conversations,
+                    c.conversations
+                ),
+            ),
             ("resources", c.resources.to_string()),
             ("user's own files", c.user_notes.to_string()),
-            ("units kept / dropped", format!("{} ({} known already) / {} (and {} single facts)", c.units_kept, c.units_known, c.units_dropped, c.facts_dropped)),
+            (
+                "units kept / dropped",
+                format!(
+                    "{} ({} known already) / {} (and {} single facts)",
+                    c.units_kept, c.units_known, c.units_dropped, c.facts_dropped
+                ),
+            ),
             ("notes created", c.created.to_string()),
-            ("notes updated", format!("{} corroborated, {} refined, {} corrected", c.corroborated, c.refined, c.corrected)),
+            (
+                "notes updated",
+                format!("{} corroborated, {} refined, {} corrected", c.corroborated, c.refined, c.corrected),
+            ),
             ("digests at the end", c.digests.to_string()),
             ("edges of the vault", c.edges.to_string()),
             ("communities", c.communities.to_string()),
@@ -140,7 +161,10 @@ impl Report {
             "{} questions with answers, {} without. A result counts when it is the note that answers, or a digest of which a returned passage cites the very block.\n",
             c.questions, c.questions_without_answer
         );
-        let mut rows = vec![figures("all signals", &self.questions), figures("without the digests", &self.questions_without_digests)];
+        let mut rows = vec![
+            figures("all signals", &self.questions),
+            figures("without the digests", &self.questions_without_digests),
+        ];
         rows.extend(self.ablation.iter().map(|(name, f)| figures(&format!("all but {name}"), f)));
         table(out, &["ranking", "recall@5", "recall@10", "MRR"], rows.into_iter());
         let rows = self.by_kind.iter().map(|(kind, f)| {
@@ -152,7 +176,9 @@ impl Report {
 
     /// Writes `report.md` and `report.json` into `folder`.
     pub(crate) fn write(&self, folder: &Path) -> Result<()> {
-        for (name, text) in [("report.md", self.to_markdown()), ("report.json", format!("{}\n", serde_json::to_string_pretty(self)?))] {
+        for (name, text) in
+            [("report.md", self.to_markdown()), ("report.json", format!("{}\n", serde_json::to_string_pretty(self)?))]
+        {
             let file = folder.join(name);
             std::fs::write(&file, text).with_context(|| file.display().to_string())?;
         }

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use chrono::{DateTime, FixedOffset, NaiveDate, NaiveTime};
 use dormouse_fixtures::Session;
-use dormouse_vault::{Document, Layer, NotePath, Settings};
 use dormouse_vault::daily::DailyEvent;
+use dormouse_vault::{Document, Layer, NotePath, Settings};
 
 /// Something that happens at a moment.
 #[derive(Debug)]
@@ -59,8 +59,10 @@ impl Story {
 /// The story of an existing vault: its daily events and resources arrive on their days, all else is
 /// there from the start. Files without a date are there from the start too.
 pub(crate) fn of_vault(root: &Path, sessions: Vec<Session>) -> Result<Story> {
-    let settings = fs::read_to_string(root.join("dormouse.toml")).map_or_else(|_| Settings::default(), |t| Settings::parse(&t).0);
-    let mut story = Story { name: root.file_name().unwrap_or_default().to_string_lossy().into_owned(), ..Story::default() };
+    let settings =
+        fs::read_to_string(root.join("dormouse.toml")).map_or_else(|_| Settings::default(), |t| Settings::parse(&t).0);
+    let mut story =
+        Story { name: root.file_name().unwrap_or_default().to_string_lossy().into_owned(), ..Story::default() };
     let mut files = Vec::new();
     walk(root, root, &mut files)?;
     files.sort();

@@ -37,7 +37,11 @@ pub(crate) fn without(from: &Path, folders: &[&str]) -> Result<Copy> {
 pub(crate) async fn dreaming_again_changes_nothing(life: &mut Life, abstractor: &dyn Abstractor) -> Result<()> {
     let before = life.vault.snapshot().fingerprint();
     again(&life.vault, abstractor, &life.clock).await?;
-    life.witness.check(life.vault.snapshot().fingerprint() == before, "dreaming twice changes nothing", "the second run changed notes");
+    life.witness.check(
+        life.vault.snapshot().fingerprint() == before,
+        "dreaming twice changes nothing",
+        "the second run changed notes",
+    );
     if abstractor.name() != "extractive" {
         // A model need not say the same twice; the ledger is what keeps it from being asked.
         return Ok(());
@@ -58,7 +62,8 @@ fn digests(vault: &Vault) -> Vec<(String, dormouse_vault::Version)> {
 
 async fn again(vault: &Vault, abstractor: &dyn Abstractor, clock: &dyn Clock) -> Result<()> {
     let snapshot = vault.snapshot();
-    let materials = snapshot.notes().filter(|n| matches!(n.layer, Layer::Daily | Layer::Resource)).map(|n| n.path.clone());
+    let materials =
+        snapshot.notes().filter(|n| matches!(n.layer, Layer::Daily | Layer::Resource)).map(|n| n.path.clone());
     let context = DreamContext {
         vault,
         abstractor,

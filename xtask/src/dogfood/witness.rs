@@ -106,12 +106,21 @@ impl Witness {
                 self.check(target.is_some(), "provenance resolves", format_args!("{} → {}", note.path, link.target));
                 if let Some(target) = target.filter(|_| !link.subpath.is_empty()) {
                     let anchored = snapshot.anchor_line(target, &link.subpath).is_some();
-                    self.check(anchored, "provenance anchors resolve", format_args!("{} → {}{}", note.path, link.target, link.subpath));
+                    self.check(
+                        anchored,
+                        "provenance anchors resolve",
+                        format_args!("{} → {}{}", note.path, link.target, link.subpath),
+                    );
                 }
             }
             self.check(any, "every digest has provenance", &note.path);
         }
-        let lost: Vec<String> = self.facts.iter().filter(|(fact, _)| !all.contains(fact.as_str())).map(|(f, n)| format!("{n}: {f:?}")).collect();
+        let lost: Vec<String> = self
+            .facts
+            .iter()
+            .filter(|(fact, _)| !all.contains(fact.as_str()))
+            .map(|(f, n)| format!("{n}: {f:?}"))
+            .collect();
         self.checks += self.facts.len();
         for fact in lost {
             self.violation("no certified fact is gone", fact);
@@ -148,7 +157,8 @@ impl Witness {
         if is_new {
             return;
         }
-        let is_index = note.layer == Layer::Daily && note.path.date().is_some_and(|d| note.path.stem() == d.to_string());
+        let is_index =
+            note.layer == Layer::Daily && note.path.date().is_some_and(|d| note.path.stem() == d.to_string());
         let grew = is_index && self.texts.get(&note.path).is_some_and(|old| text.starts_with(old.as_str()));
         self.check(grew, "no source byte changes", &note.path);
     }
@@ -156,18 +166,26 @@ impl Witness {
     /// E-1 and E-2: edges and blocks of a digest stay, in it or in what was split off in this step.
     fn digest(&mut self, snapshot: &Snapshot, note: &Note, text: &str, created: &BTreeSet<NotePath>, step: Step) {
         let edges = snapshot.edges_of(&note.path, &note.doc);
-        let blocks: Vec<String> = note.doc.blocks.iter().filter_map(|b| Some(text.get(b.span.clone())?.trim().to_owned())).collect();
+        let blocks: Vec<String> =
+            note.doc.blocks.iter().filter_map(|b| Some(text.get(b.span.clone())?.trim().to_owned())).collect();
         if let Some(old) = self.digests.get(&note.path).cloned() {
             let mut after: BTreeSet<EdgeKey> = edges.iter().cloned().collect();
             for child in created.iter().filter_map(|p| snapshot.note(p)) {
                 after.extend(snapshot.edges_of(&child.path, &child.doc));
             }
-            let missing: Vec<String> = old.edges.iter().filter(|e| !after.contains(e)).map(ToString::to_string).collect();
-            self.check(missing.is_empty(), "E-1 out-edges are conserved", format_args!("{}: {}", note.path, missing.join(", ")));
+            let missing: Vec<String> =
+                old.edges.iter().filter(|e| !after.contains(e)).map(ToString::to_string).collect();
+            self.check(
+                missing.is_empty(),
+                "E-1 out-edges are conserved",
+                format_args!("{}: {}", note.path, missing.join(", ")),
+            );
             let was_split = !created.is_empty() && blocks.len() < old.blocks.len();
             self.check(step != Step::Consolidate || was_split, "F-3 consolidate only splits", &note.path);
         } else if step == Step::Consolidate {
-            let is_child = edges.iter().any(|e| matches!(&e.target, dormouse_vault::EdgeTarget::File(t) if self.digests.contains_key(t)));
+            let is_child = edges
+                .iter()
+                .any(|e| matches!(&e.target, dormouse_vault::EdgeTarget::File(t) if self.digests.contains_key(t)));
             self.check(is_child, "F-3 consolidate only splits", &note.path);
         }
         for block in &blocks {
@@ -178,14 +196,29 @@ impl Witness {
 
     /// The boundary of derived signals: no computed value stands in a note that we write.
     fn no_statistics(&mut self, note: &Note) {
-        const COMPUTED: [&str; 10] =
-            ["score", "recency", "community", "centrality", "pagerank", "hits", "hits_30", "modularity", "stability", "archived"];
+        const COMPUTED: [&str; 10] = [
+            "score",
+            "recency",
+            "community",
+            "centrality",
+            "pagerank",
+            "hits",
+            "hits_30",
+            "modularity",
+            "stability",
+            "archived",
+        ];
         if note.layer != Layer::Digest {
             return;
         }
         let properties = note.doc.frontmatter.properties.keys().map(String::as_str);
         let fields = note.doc.fields.iter().map(|f| f.key.as_str());
-        let found: Vec<&str> = properties.chain(fields).filter(|k| COMPUTED.contains(&k.to_lowercase().as_str())).collect();
-        self.check(found.is_empty(), "no computed value in a note", format_args!("{}: {}", note.path, found.join(", ")));
+        let found: Vec<&str> =
+            properties.chain(fields).filter(|k| COMPUTED.contains(&k.to_lowercase().as_str())).collect();
+        self.check(
+            found.is_empty(),
+            "no computed value in a note",
+            format_args!("{}: {}", note.path, found.join(", ")),
+        );
     }
 }

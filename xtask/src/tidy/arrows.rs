@@ -94,7 +94,10 @@ mod tests {
         ]});
         assert_eq!(
             violations(&metadata),
-            ["dormouse-dream → dormouse-recall: a forbidden arrow", "dormouse-vault → dormouse-fixtures: a forbidden arrow"]
+            [
+                "dormouse-dream → dormouse-recall: a forbidden arrow",
+                "dormouse-vault → dormouse-fixtures: a forbidden arrow"
+            ]
         );
     }
 }

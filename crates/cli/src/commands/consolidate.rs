@@ -3,7 +3,9 @@
 use std::io::{self, Write};
 
 use anyhow::Result;
-use dormouse_consolidate::{ConsolidateConfig, ConsolidateReport, LastRuns, RunContext, Scheduler, Severity, Task, TaskState};
+use dormouse_consolidate::{
+    ConsolidateConfig, ConsolidateReport, LastRuns, RunContext, Scheduler, Severity, Task, TaskState,
+};
 use dormouse_vault::Clock;
 
 use super::{Scene, runtime, warn};
@@ -94,7 +96,14 @@ fn page(w: &mut dyn Write, report: &ConsolidateReport) -> io::Result<()> {
         writeln!(w, "alike: {} and {}", pair.keep, pair.other)?;
     }
     if let Some(health) = &report.health {
-        writeln!(w, "\n{}: {} severe, {} warnings, {} notices", bold("Health"), health.severe, health.warnings, health.notices)?;
+        writeln!(
+            w,
+            "\n{}: {} severe, {} warnings, {} notices",
+            bold("Health"),
+            health.severe,
+            health.warnings,
+            health.notices
+        )?;
         for finding in health.findings.iter().filter(|f| f.severity != Severity::Notice).take(20) {
             let path = finding.path.as_ref().map(|p| format!("{p}: ")).unwrap_or_default();
             writeln!(w, "  {path}{}", finding.message)?;

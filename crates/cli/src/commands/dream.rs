@@ -92,7 +92,14 @@ fn page(w: &mut dyn Write, report: &DreamReport, offline: bool) -> io::Result<()
         writeln!(w, "{}", dim("by the offline extractive abstractor, no model involved (--model NAME uses one)"))?;
     } else {
         let u = &report.usage;
-        writeln!(w, "{}", dim(format!("{}: {} calls, {} tokens in, {} out", report.abstractor, u.calls, u.input_tokens, u.output_tokens)))?;
+        writeln!(
+            w,
+            "{}",
+            dim(format!(
+                "{}: {} calls, {} tokens in, {} out",
+                report.abstractor, u.calls, u.input_tokens, u.output_tokens
+            ))
+        )?;
     }
     Ok(())
 }

@@ -66,7 +66,9 @@ fn properties(given: &[String]) -> Result<BTreeMap<String, String>> {
         .iter()
         .map(|pair| match pair.split_once('=') {
             Some((key, value)) if !key.is_empty() => Ok((key.to_owned(), value.to_owned())),
-            _ => Err(refuse("usage", format!("--where {pair}: no value"), "write KEY=VALUE, as `--where source=commit`")),
+            _ => {
+                Err(refuse("usage", format!("--where {pair}: no value"), "write KEY=VALUE, as `--where source=commit`"))
+            }
         })
         .collect()
 }

@@ -35,10 +35,17 @@ pub(crate) fn run(scene: &Scene, args: &RememberArgs, out: &mut Output) -> Resul
     };
     let blocks: Vec<String> = paragraphs(&text);
     let Some(first) = blocks.first() else {
-        return Err(refuse("usage", "there is nothing to remember", "give the text as an argument or on standard input"));
+        return Err(refuse(
+            "usage",
+            "there is nothing to remember",
+            "give the text as an argument or on standard input",
+        ));
     };
     let sentence = sentences(first).into_iter().next().and_then(|r| first.get(r)).unwrap_or(first);
-    let name = args.title.clone().unwrap_or_else(|| truncate_chars(sentence.trim_end_matches(['.', '。']), NAME_CHARS).trim().to_owned());
+    let name = args
+        .title
+        .clone()
+        .unwrap_or_else(|| truncate_chars(sentence.trim_end_matches(['.', '。']), NAME_CHARS).trim().to_owned());
     let event = DailyEvent {
         at: scene.clock().now(),
         name: name.clone(),

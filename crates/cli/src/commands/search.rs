@@ -61,7 +61,11 @@ fn note(w: &mut dyn Write, rank: usize, hit: &Hit) -> io::Result<()> {
 }
 
 fn block(w: &mut dyn Write, passage: &Passage) -> io::Result<()> {
-    let heading = if passage.heading_path.is_empty() { String::new() } else { format!("{} › ", passage.heading_path.join(" › ")) };
+    let heading = if passage.heading_path.is_empty() {
+        String::new()
+    } else {
+        format!("{} › ", passage.heading_path.join(" › "))
+    };
     writeln!(w, "    {}", dim(format!("{heading}line {}", passage.lines.0)))?;
     let text = marked(passage);
     text.lines().try_for_each(|line| writeln!(w, "    │ {line}"))

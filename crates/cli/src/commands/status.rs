@@ -68,7 +68,8 @@ fn look(vault: &Vault) -> Reply {
             (None, None) => "missing",
             (None, Some(_)) => "unreadable",
         };
-        problems.extend(loaded.1.map(|problem| FileProblem { path: format!("{}/{name}", vault.layout().meta), problem }));
+        problems
+            .extend(loaded.1.map(|problem| FileProblem { path: format!("{}/{name}", vault.layout().meta), problem }));
         signals.push(Signal { name, state, computed_at: loaded.0 });
     };
     let communities = vault.meta::<Communities>();
@@ -81,7 +82,8 @@ fn look(vault: &Vault) -> Reply {
     signal(Archived::FILE, (archived.value.as_ref().map(|v| v.computed_at), archived.problem));
     signal(AccessLog::FILE, (access.value.map(|v| v.computed_at), access.problem));
     signal(DreamLedger::FILE, (ledger.value.as_ref().map(|v| v.computed_at), ledger.problem));
-    let empty = DreamLedger { version: DreamLedger::VERSION, computed_at: DateTime::UNIX_EPOCH, materials: BTreeMap::new() };
+    let empty =
+        DreamLedger { version: DreamLedger::VERSION, computed_at: DateTime::UNIX_EPOCH, materials: BTreeMap::new() };
     let ledger = ledger.value.unwrap_or(empty);
     let failed = ledger.materials.iter().filter_map(|(path, d)| match &d.outcome {
         DreamOutcome::Pending { reason, .. } => Some((path.to_string(), reason.clone())),
@@ -117,7 +119,9 @@ fn page(w: &mut dyn Write, reply: &Reply) -> io::Result<()> {
     writeln!(w, "{:<18} {:>6}", "communities", reply.communities)?;
     writeln!(w, "{:<18} {:>6}\n", "archived", reply.archived)?;
     for signal in &reply.signals {
-        let when = signal.computed_at.map_or_else(|| hint(true, "`dormouse consolidate`"), |at| dim(at.format("%Y-%m-%d %H:%M UTC")));
+        let when = signal
+            .computed_at
+            .map_or_else(|| hint(true, "`dormouse consolidate`"), |at| dim(at.format("%Y-%m-%d %H:%M UTC")));
         writeln!(w, "{:<18} {:<10} {when}", signal.name, signal.state)?;
     }
     for (path, reason) in &reply.failed {

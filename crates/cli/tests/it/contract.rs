@@ -45,7 +45,8 @@ fn a_closed_pipe_ends_quietly() {
     let notes: String = (0..3_000).map(|n| format!("=== n{n:04}.md\nheron {}\n", "long line ".repeat(20))).collect();
     let vault = temp_vault(&notes);
     for args in [vec!["list", "--limit", "5000"], vec!["traverse", "n0001"]] {
-        let mut child = program(vault.path()).args(&args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut child =
+            program(vault.path()).args(&args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         drop(child.stdout.take());
         let output = child.wait_with_output().unwrap();
         assert!(matches!(output.status.code(), Some(0 | 141)), "{args:?}: {:?}", output.status);
@@ -66,7 +67,9 @@ fn a_full_disk_at_the_other_end_is_a_failure() {
 #[test]
 fn help_and_completions_are_no_failure() {
     let vault = temp_vault("");
-    for command in ["init", "status", "search", "list", "traverse", "read", "remember", "dream", "consolidate", "context"] {
+    for command in
+        ["init", "status", "search", "list", "traverse", "read", "remember", "dream", "consolidate", "context"]
+    {
         let ran = run(vault.path(), &[command, "--help"]);
         assert_eq!(ran.code, 0);
         assert!(ran.stdout.contains("Example: dormouse "), "{command} has an example");
@@ -78,7 +81,12 @@ fn help_and_completions_are_no_failure() {
 fn the_vault_is_found_from_a_folder_inside_it() {
     let vault = temp_vault("=== .obsidian/app.json\n{}\n=== deep/er/a.md\n# A\n");
     let mut command = program(vault.path());
-    let output = command.env_remove("DORMOUSE_VAULT").current_dir(vault.path().join("deep/er")).args(["list", "--json"]).output().unwrap();
+    let output = command
+        .env_remove("DORMOUSE_VAULT")
+        .current_dir(vault.path().join("deep/er"))
+        .args(["list", "--json"])
+        .output()
+        .unwrap();
     let reply: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(reply["notes"][0]["path"], "deep/er/a.md");
 }

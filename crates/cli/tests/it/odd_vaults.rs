@@ -26,7 +26,9 @@ fn an_empty_folder_is_a_vault_with_nothing_in_it() {
 
 #[test]
 fn a_vault_that_never_met_dormouse_is_searched_and_left_alone() {
-    let vault = temp_vault("=== Projects/heron.md\n# Heron\n\nThe heron stands. [[Birds]]\n=== Birds.md\nAll.\n=== picture.png\n\n");
+    let vault = temp_vault(
+        "=== Projects/heron.md\n# Heron\n\nThe heron stands. [[Birds]]\n=== Birds.md\nAll.\n=== picture.png\n\n",
+    );
     let before = vault.files();
     check_reads(vault.path());
     let found = run(vault.path(), &["search", "heron", "--json"]).json();
@@ -75,13 +77,30 @@ fn derived_files_that_are_cut_newer_or_rubbish_are_warnings() {
 fn two_processes_on_one_vault_both_answer_and_lose_nothing() {
     let vault = temp_vault("=== a.md\nThe otter swims.\n");
     let children: Vec<_> = (0..6)
-        .map(|n| program(vault.path()).args(["remember", &format!("The {n}th heron stands in the reeds."), "--title", &format!("Heron {n}")]).spawn().unwrap())
+        .map(|n| {
+            program(vault.path())
+                .args(["remember", &format!("The {n}th heron stands in the reeds."), "--title", &format!("Heron {n}")])
+                .spawn()
+                .unwrap()
+        })
         .collect();
     for mut child in children {
         assert!(child.wait().unwrap().success());
     }
-    assert_eq!(run(vault.path(), &["list", "--in", "daily", "--json"]).json()["total"], 7, "six events and the day's index");
-    let readers: Vec<_> = (0..3).map(|_| program(vault.path()).args(["search", "heron", "--json"]).stdout(std::process::Stdio::piped()).spawn().unwrap()).collect();
+    assert_eq!(
+        run(vault.path(), &["list", "--in", "daily", "--json"]).json()["total"],
+        7,
+        "six events and the day's index"
+    );
+    let readers: Vec<_> = (0..3)
+        .map(|_| {
+            program(vault.path())
+                .args(["search", "heron", "--json"])
+                .stdout(std::process::Stdio::piped())
+                .spawn()
+                .unwrap()
+        })
+        .collect();
     for reader in readers {
         let output = reader.wait_with_output().unwrap();
         let found: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();

@@ -17,9 +17,7 @@ pub enum GraphError {
         nodes: usize,
     },
     /// A weight is negative, infinite or not a number.
-    #[error(
-        "the edge {source_node}–{target_node} has the weight {weight}; weights are finite and not negative"
-    )]
+    #[error("the edge {source_node}–{target_node} has the weight {weight}; weights are finite and not negative")]
     InvalidWeight {
         /// One end.
         source_node: u32,
@@ -82,11 +80,7 @@ impl Csr {
                 }
             }
             if !weight.is_finite() || weight < 0.0 {
-                return Err(GraphError::InvalidWeight {
-                    source_node,
-                    target_node,
-                    weight,
-                });
+                return Err(GraphError::InvalidWeight { source_node, target_node, weight });
             }
             if weight > 0.0 {
                 counts[source_node as usize + 1] += 1;
@@ -141,18 +135,9 @@ impl Csr {
             }
             offsets.push(targets.len());
         }
-        let graph = Self {
-            offsets,
-            targets,
-            weights,
-            directed,
-        };
+        let graph = Self { offsets, targets, weights, directed };
         // Twice, since strengths add each edge at both ends and quality multiplies no further.
-        if (2.0 * graph.weights.iter().sum::<f64>()).is_finite() {
-            Ok(graph)
-        } else {
-            Err(GraphError::WeightOverflow)
-        }
+        if (2.0 * graph.weights.iter().sum::<f64>()).is_finite() { Ok(graph) } else { Err(GraphError::WeightOverflow) }
     }
 
     /// Number of nodes.
@@ -169,17 +154,11 @@ impl Csr {
 
     /// The neighbours of `node` with the weights of the edges, in order. Empty for an unknown node.
     pub fn row(&self, node: u32) -> impl Iterator<Item = (u32, f64)> + '_ {
-        let range = match (
-            self.offsets.get(node as usize),
-            self.offsets.get(node as usize + 1),
-        ) {
+        let range = match (self.offsets.get(node as usize), self.offsets.get(node as usize + 1)) {
             (Some(&begin), Some(&end)) => begin..end,
             _ => 0..0,
         };
-        self.targets[range.clone()]
-            .iter()
-            .copied()
-            .zip(self.weights[range].iter().copied())
+        self.targets[range.clone()].iter().copied().zip(self.weights[range].iter().copied())
     }
 
     /// The strength of every node: the weights of its edges, a self-loop counted twice (in an
@@ -187,11 +166,7 @@ impl Csr {
     #[must_use]
     pub fn strengths(&self) -> Vec<f64> {
         (0..self.nodes() as u32)
-            .map(|u| {
-                self.row(u)
-                    .map(|(v, w)| if v == u && !self.directed { 2.0 * w } else { w })
-                    .sum()
-            })
+            .map(|u| self.row(u).map(|(v, w)| if v == u && !self.directed { 2.0 * w } else { w }).sum())
             .collect()
     }
 
@@ -230,9 +205,7 @@ impl Csr {
             stack.push(start);
             while let Some(u) = stack.pop() {
                 for (v, _) in self.row(u) {
-                    if label[v as usize] == NONE
-                        && membership.get(v as usize) == membership.get(u as usize)
-                    {
+                    if label[v as usize] == NONE && membership.get(v as usize) == membership.get(u as usize) {
                         label[v as usize] = next;
                         stack.push(v);
                     }
@@ -250,8 +223,7 @@ mod tests {
 
     #[test]
     fn parallel_edges_add_and_zero_weights_vanish() {
-        let graph =
-            Csr::undirected(3, &[(0, 1, 1.0), (1, 0, 2.0), (1, 2, 0.0), (2, 2, 1.5)]).unwrap();
+        let graph = Csr::undirected(3, &[(0, 1, 1.0), (1, 0, 2.0), (1, 2, 0.0), (2, 2, 1.5)]).unwrap();
         assert_eq!(graph.row(0).collect::<Vec<_>>(), [(1, 3.0)]);
         assert_eq!(graph.row(1).collect::<Vec<_>>(), [(0, 3.0)]);
         assert_eq!(graph.strengths(), [3.0, 3.0, 3.0]);
@@ -270,18 +242,9 @@ mod tests {
     #[test]
     fn weights_that_mean_nothing_are_typed_errors() {
         for weight in [-1.0, f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
-            assert!(matches!(
-                Csr::undirected(2, &[(0, 1, weight)]),
-                Err(GraphError::InvalidWeight { .. })
-            ));
+            assert!(matches!(Csr::undirected(2, &[(0, 1, weight)]), Err(GraphError::InvalidWeight { .. })));
         }
-        assert!(matches!(
-            Csr::undirected(2, &[(0, 2, 1.0)]),
-            Err(GraphError::NodeOutOfRange { node: 2, nodes: 2 })
-        ));
-        assert_eq!(
-            Csr::undirected(2, &[(0, 1, f64::MAX), (1, 1, f64::MAX)]),
-            Err(GraphError::WeightOverflow)
-        );
+        assert!(matches!(Csr::undirected(2, &[(0, 2, 1.0)]), Err(GraphError::NodeOutOfRange { node: 2, nodes: 2 })));
+        assert_eq!(Csr::undirected(2, &[(0, 1, f64::MAX), (1, 1, f64::MAX)]), Err(GraphError::WeightOverflow));
     }
 }

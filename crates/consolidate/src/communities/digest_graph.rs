@@ -33,15 +33,8 @@ pub(super) fn build(inputs: &Inputs, config: &CommunitiesConfig) -> Result<Csr, 
         }
     }
     damp_hubs(&mut weights, inputs.digests.len(), config.hub_cap);
-    let coupling = if config.source_coupling.is_finite() {
-        config.source_coupling.max(0.0)
-    } else {
-        0.0
-    };
-    for sharing in by_source
-        .values()
-        .filter(|s| s.len() > 1 && s.len() <= MAX_SHARING && coupling > 0.0)
-    {
+    let coupling = if config.source_coupling.is_finite() { config.source_coupling.max(0.0) } else { 0.0 };
+    for sharing in by_source.values().filter(|s| s.len() > 1 && s.len() <= MAX_SHARING && coupling > 0.0) {
         let weight = coupling / sharing.len() as f64;
         for (i, &u) in sharing.iter().enumerate() {
             for &v in sharing.iter().skip(i + 1) {
@@ -64,11 +57,7 @@ fn damp_hubs(weights: &mut BTreeMap<(u32, u32), f64>, nodes: usize, cap: usize) 
     }
     let share = |node: u32| {
         let degree = degree.get(node as usize).copied().unwrap_or(0);
-        if degree > cap {
-            cap.max(1) as f64 / degree as f64
-        } else {
-            1.0
-        }
+        if degree > cap { cap.max(1) as f64 / degree as f64 } else { 1.0 }
     };
     for (&(u, v), weight) in weights.iter_mut() {
         *weight *= share(u) * share(v);
@@ -82,20 +71,11 @@ pub(super) fn hub(inputs: &Inputs, graph: &Csr, group: &[usize]) -> Option<NoteP
     let links = inputs.snapshot.graph();
     let score = |node: u32| -> (usize, f64) {
         let children = inputs.digests.get(node as usize).map_or(0, |digest| {
-            let parts = links
-                .in_edges(digest.path())
-                .into_iter()
-                .filter(|e| e.predicate == Some(crate::split::PART_OF));
-            parts
-                .filter_map(|e| inputs.position(e.source))
-                .filter(|&s| inside.contains(&(s as u32)))
-                .count()
+            let parts =
+                links.in_edges(digest.path()).into_iter().filter(|e| e.predicate == Some(crate::split::PART_OF));
+            parts.filter_map(|e| inputs.position(e.source)).filter(|&s| inside.contains(&(s as u32))).count()
         });
-        let weight = graph
-            .row(node)
-            .filter(|(v, _)| inside.contains(v))
-            .map(|(_, w)| w)
-            .sum();
+        let weight = graph.row(node).filter(|(v, _)| inside.contains(v)).map(|(_, w)| w).sum();
         (if children >= 2 { children } else { 0 }, weight)
     };
     let mut best: Option<(u32, (usize, f64))> = None;
@@ -105,6 +85,5 @@ pub(super) fn hub(inputs: &Inputs, graph: &Csr, group: &[usize]) -> Option<NoteP
             best = Some((node, mine));
         }
     }
-    best.and_then(|(node, _)| inputs.digests.get(node as usize))
-        .map(|d| d.path().clone())
+    best.and_then(|(node, _)| inputs.digests.get(node as usize)).map(|d| d.path().clone())
 }

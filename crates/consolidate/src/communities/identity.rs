@@ -18,18 +18,9 @@ pub(super) struct Identity {
 /// Gives each group the id of the last run's community with the largest overlap, each id once, the
 /// largest overlaps first (ties by Jaccard, then id, then first member). New ones count on from the
 /// largest id ever listed. O(n log n).
-pub(super) fn assign(
-    inputs: &Inputs,
-    groups: &[Vec<usize>],
-    previous: Option<&Communities>,
-) -> Vec<Identity> {
+pub(super) fn assign(inputs: &Inputs, groups: &[Vec<usize>], previous: Option<&Communities>) -> Vec<Identity> {
     let Some(previous) = previous.filter(|p| !p.communities.is_empty()) else {
-        return (0..groups.len())
-            .map(|i| Identity {
-                id: i as u32,
-                stability: 1.0,
-            })
-            .collect();
+        return (0..groups.len()).map(|i| Identity { id: i as u32, stability: 1.0 }).collect();
     };
     let old: BTreeMap<&NotePath, (usize, u32)> = previous
         .communities
@@ -40,11 +31,7 @@ pub(super) fn assign(
     let mut overlaps: Vec<(usize, f64, u32, usize)> = Vec::new();
     for (g, group) in groups.iter().enumerate() {
         let mut shared: BTreeMap<usize, (usize, u32)> = BTreeMap::new();
-        for path in group
-            .iter()
-            .filter_map(|&n| inputs.digests.get(n))
-            .map(|d| d.path())
-        {
+        for path in group.iter().filter_map(|&n| inputs.digests.get(n)).map(|d| d.path()) {
             if let Some(&(at, id)) = old.get(path) {
                 shared.entry(at).or_insert((0, id)).0 += 1;
             }
@@ -55,31 +42,15 @@ pub(super) fn assign(
             overlaps.push((count, jaccard, id, g));
         }
     }
-    overlaps.sort_by(|a, b| {
-        b.0.cmp(&a.0)
-            .then(b.1.total_cmp(&a.1))
-            .then(a.2.cmp(&b.2))
-            .then(a.3.cmp(&b.3))
-    });
+    overlaps.sort_by(|a, b| b.0.cmp(&a.0).then(b.1.total_cmp(&a.1)).then(a.2.cmp(&b.2)).then(a.3.cmp(&b.3)));
     let mut given: BTreeMap<usize, Identity> = BTreeMap::new();
     let mut taken: BTreeSet<u32> = BTreeSet::new();
     for (_, jaccard, id, group) in overlaps {
         if !given.contains_key(&group) && taken.insert(id) {
-            given.insert(
-                group,
-                Identity {
-                    id,
-                    stability: jaccard,
-                },
-            );
+            given.insert(group, Identity { id, stability: jaccard });
         }
     }
-    let mut next = previous
-        .communities
-        .iter()
-        .map(|c| c.id)
-        .max()
-        .map_or(0, |m| m.saturating_add(1));
+    let mut next = previous.communities.iter().map(|c| c.id).max().map_or(0, |m| m.saturating_add(1));
     (0..groups.len())
         .map(|g| {
             given.get(&g).copied().unwrap_or_else(|| {
@@ -104,13 +75,5 @@ pub(super) fn carried_over(inputs: &Inputs, previous: &Communities) -> Vec<u32> 
         *next += 1;
         *next - 1
     };
-    inputs
-        .digests
-        .iter()
-        .map(|d| {
-            old.get(d.path())
-                .copied()
-                .unwrap_or_else(|| alone(&mut next))
-        })
-        .collect()
+    inputs.digests.iter().map(|d| old.get(d.path()).copied().unwrap_or_else(|| alone(&mut next))).collect()
 }

@@ -38,30 +38,13 @@ pub(super) fn label(
     }
     let mean = everywhere.values().sum::<f64>() / groups.len().max(1) as f64;
     let labelled = groups.iter().zip(&counts).map(|(group, count)| {
-        let terms = distinctive(
-            count,
-            &everywhere,
-            mean,
-            group.len(),
-            terms,
-            &whole_text(inputs, group),
-        );
+        let terms = distinctive(count, &everywhere, mean, group.len(), terms, &whole_text(inputs, group));
         let name = match group.as_slice() {
             [one] => inputs.digests.get(*one).map(|d| d.note.name.to_string()),
             _ => None,
         };
-        let first_three = || {
-            terms
-                .iter()
-                .take(3)
-                .cloned()
-                .collect::<Vec<_>>()
-                .join(" · ")
-        };
-        Label {
-            label: name.unwrap_or_else(first_three),
-            terms,
-        }
+        let first_three = || terms.iter().take(3).cloned().collect::<Vec<_>>().join(" · ");
+        Label { label: name.unwrap_or_else(first_three), terms }
     });
     Ok(labelled.collect())
 }
@@ -131,21 +114,12 @@ fn distinctive(
             let all = everywhere.get(term.as_str()).copied().unwrap_or(weight);
             let rarity = (1.0 + mean / all).ln();
             // A term of one note alone names the note, not the theme.
-            let shared = if notes > 1 {
-                spread as f64 / notes as f64
-            } else {
-                1.0
-            };
+            let shared = if notes > 1 { spread as f64 / notes as f64 } else { 1.0 };
             (weight / total.max(1.0) * rarity * shared.sqrt(), term)
         })
         .collect();
     // Rounded before it is compared: the logarithm's last bit may differ between machines.
-    scored.sort_by(|a, b| {
-        (b.0 * 1e9)
-            .round()
-            .total_cmp(&(a.0 * 1e9).round())
-            .then(a.1.cmp(b.1))
-    });
+    scored.sort_by(|a, b| (b.0 * 1e9).round().total_cmp(&(a.0 * 1e9).round()).then(a.1.cmp(b.1)));
     let mut out: Vec<String> = Vec::new();
     for (_, term) in scored {
         if out.len() == wanted {
@@ -161,8 +135,7 @@ fn distinctive(
 }
 
 /// Characters that join Chinese words and belong to none.
-const PARTICLES: &str =
-    "的了是在和与也就都而及或我你他她它谁这那有不把被让给对从到为以着过里个们之其于等";
+const PARTICLES: &str = "的了是在和与也就都而及或我你他她它谁这那有不把被让给对从到为以着过里个们之其于等";
 /// The characters before and after a place in the text.
 type Sides = (Option<char>, Option<char>);
 /// The longest word that a Chinese pair grows to, in characters.
@@ -177,26 +150,16 @@ fn whole_word(term: &str, text: &str) -> String {
             .match_indices(word.as_str())
             .map(|(at, found)| {
                 let before = text.get(..at).and_then(|t| t.chars().next_back());
-                (
-                    before,
-                    text.get(at + found.len()..).and_then(|t| t.chars().next()),
-                )
+                (before, text.get(at + found.len()..).and_then(|t| t.chars().next()))
             })
             .collect();
         let usual = |side: &dyn Fn(&Sides) -> Option<char>| {
             let mut seen: BTreeMap<char, usize> = BTreeMap::new();
-            for c in places
-                .iter()
-                .filter_map(side)
-                .filter(|c| is_cjk(*c) && !PARTICLES.contains(*c))
-            {
+            for c in places.iter().filter_map(side).filter(|c| is_cjk(*c) && !PARTICLES.contains(*c)) {
                 *seen.entry(c).or_insert(0) += 1;
             }
-            let most = seen
-                .into_iter()
-                .max_by_key(|(c, n)| (*n, std::cmp::Reverse(*c)));
-            most.filter(|(_, n)| *n >= 2 && 5 * n >= 4 * places.len())
-                .map(|(c, _)| c)
+            let most = seen.into_iter().max_by_key(|(c, n)| (*n, std::cmp::Reverse(*c)));
+            most.filter(|(_, n)| *n >= 2 && 5 * n >= 4 * places.len()).map(|(c, _)| c)
         };
         if let Some(before) = usual(&|place| place.0) {
             word.insert(0, before);
@@ -214,12 +177,8 @@ fn overlaps(a: &str, b: &str) -> bool {
     if !a.chars().any(is_cjk) || !b.chars().any(is_cjk) {
         return a == b;
     }
-    let pairs = |s: &str| {
-        s.chars()
-            .zip(s.chars().skip(1))
-            .map(|(x, y)| [x, y].iter().collect::<String>())
-            .collect::<Vec<_>>()
-    };
+    let pairs =
+        |s: &str| s.chars().zip(s.chars().skip(1)).map(|(x, y)| [x, y].iter().collect::<String>()).collect::<Vec<_>>();
     let ends = |s: &str| (s.chars().next(), s.chars().next_back());
     let (left, right) = (ends(a), ends(b));
     pairs(a).iter().any(|pair| b.contains(pair.as_str())) || left.1 == right.0 || right.1 == left.0

@@ -25,11 +25,7 @@ pub struct Leiden {
 
 impl Default for Leiden {
     fn default() -> Self {
-        Self {
-            resolution: 1.0,
-            seed: 0,
-            max_passes: 32,
-        }
+        Self { resolution: 1.0, seed: 0, max_passes: 32 }
     }
 }
 
@@ -64,27 +60,17 @@ impl Leiden {
     ///
     /// # Errors
     /// As [`Leiden::run`].
-    pub fn run_from(
-        &self,
-        graph: &Csr,
-        membership: &[u32],
-        stop: &dyn Fn() -> bool,
-    ) -> Result<Partition, GraphError> {
+    pub fn run_from(&self, graph: &Csr, membership: &[u32], stop: &dyn Fn() -> bool) -> Result<Partition, GraphError> {
         if !(self.resolution.is_finite() && self.resolution > 0.0) {
             return Err(GraphError::InvalidResolution(self.resolution));
         }
         let mut current: Vec<u32> = membership.iter().copied().take(graph.nodes()).collect();
         let first_free = current.iter().max().map_or(0, |&m| m.saturating_add(1));
-        current.extend(
-            (0..(graph.nodes() - current.len()) as u32).map(|i| first_free.saturating_add(i)),
-        );
+        current.extend((0..(graph.nodes() - current.len()) as u32).map(|i| first_free.saturating_add(i)));
         let mut current = graph.components_within(&current);
         let total: f64 = graph.strengths().iter().sum();
         if total <= 0.0 {
-            return Ok(Partition {
-                membership: (0..graph.nodes() as u32).collect(),
-                modularity: 0.0,
-            });
+            return Ok(Partition { membership: (0..graph.nodes() as u32).collect(), modularity: 0.0 });
         }
         let scaled = graph.clone().scaled(total);
         let mean_weight = 1.0 / (scaled.nodes() as f64).max(scaled_edges(&scaled));
@@ -104,21 +90,11 @@ impl Leiden {
         }
         let membership = renumber(&current);
         let modularity = modularity(graph, &membership, self.resolution);
-        Ok(Partition {
-            membership,
-            modularity,
-        })
+        Ok(Partition { membership, modularity })
     }
 
     /// One pass: from the nodes up through the aggregated levels.
-    fn pass(
-        &self,
-        graph: &Csr,
-        start: &[u32],
-        theta: f64,
-        rng: &mut SplitMix64,
-        stop: &dyn Fn() -> bool,
-    ) -> Vec<u32> {
+    fn pass(&self, graph: &Csr, start: &[u32], theta: f64, rng: &mut SplitMix64, stop: &dyn Fn() -> bool) -> Vec<u32> {
         let mut level = Level::new(graph.clone());
         let mut membership = renumber(start);
         // Which node of the present level each node of the graph is in.
@@ -147,10 +123,7 @@ impl Leiden {
             level = level.aggregate(&refined, refined_count);
             membership = renumber(&upper);
         }
-        inside
-            .iter()
-            .map(|&node| membership[node as usize])
-            .collect()
+        inside.iter().map(|&node| membership[node as usize]).collect()
     }
 }
 
@@ -180,10 +153,7 @@ struct Around {
 
 impl Around {
     fn new(communities: usize) -> Self {
-        Self {
-            weight: vec![0.0; communities],
-            listed: Vec::new(),
-        }
+        Self { weight: vec![0.0; communities], listed: Vec::new() }
     }
 
     fn add(&mut self, community: u32, weight: f64) {
@@ -222,10 +192,7 @@ impl Level {
             strength[c as usize] += self.strengths[node];
             size[c as usize] += 1;
         }
-        let mut empty: Vec<u32> = (0..n as u32)
-            .rev()
-            .filter(|&c| size[c as usize] == 0)
-            .collect();
+        let mut empty: Vec<u32> = (0..n as u32).rev().filter(|&c| size[c as usize] == 0).collect();
         let mut order: Vec<u32> = (0..n as u32).collect();
         rng.shuffle(&mut order);
         let mut queue: VecDeque<u32> = order.into();
@@ -294,9 +261,7 @@ impl Level {
         let mut strength = self.strengths.clone();
         let mut size = vec![1_u32; n];
         // Weight from each part to the rest of its community.
-        let mut outward: Vec<f64> = (0..n as u32)
-            .map(|u| self.weight_within(u, membership))
-            .collect();
+        let mut outward: Vec<f64> = (0..n as u32).map(|u| self.weight_within(u, membership)).collect();
         let mut order: Vec<u32> = (0..n as u32).collect();
         rng.shuffle(&mut order);
         let mut around = Around::new(n);
@@ -305,17 +270,10 @@ impl Level {
             let at = node as usize;
             let (k, home) = (self.strengths[at], membership[at]);
             let community = whole[home as usize];
-            if size[part[at] as usize] != 1
-                || part[at] != node
-                || outward[at] + EPSILON < gamma * k * (community - k)
-            {
+            if size[part[at] as usize] != 1 || part[at] != node || outward[at] + EPSILON < gamma * k * (community - k) {
                 continue;
             }
-            for (other, weight) in self
-                .graph
-                .row(node)
-                .filter(|&(v, _)| v != node && membership[v as usize] == home)
-            {
+            for (other, weight) in self.graph.row(node).filter(|&(v, _)| v != node && membership[v as usize] == home) {
                 around.add(part[other as usize], weight);
             }
             choices.clear();
@@ -343,11 +301,7 @@ impl Level {
 
     fn weight_within(&self, node: u32, membership: &[u32]) -> f64 {
         let home = membership[node as usize];
-        self.graph
-            .row(node)
-            .filter(|&(v, _)| v != node && membership[v as usize] == home)
-            .map(|(_, w)| w)
-            .sum()
+        self.graph.row(node).filter(|&(v, _)| v != node && membership[v as usize] == home).map(|(_, w)| w).sum()
     }
 
     /// The graph whose nodes are the parts; links inside a part become its self-loop.
@@ -370,12 +324,7 @@ impl Level {
                     }
                 }
             }
-            edges.extend(
-                around
-                    .listed
-                    .iter()
-                    .map(|&q| (p as u32, q, around.weight[q as usize])),
-            );
+            edges.extend(around.listed.iter().map(|&q| (p as u32, q, around.weight[q as usize])));
             around.clear();
         }
         let graph = Csr::undirected(count, &edges).unwrap_or_else(|_| self.graph.clone());
@@ -385,10 +334,7 @@ impl Level {
 
 /// Draws one of `choices` in proportion to `exp(gain / θ)`; `None` when there is none.
 fn choose(choices: &[(u32, f64)], theta: f64, rng: &mut SplitMix64) -> Option<u32> {
-    let best = choices
-        .iter()
-        .map(|c| c.1)
-        .fold(f64::NEG_INFINITY, f64::max);
+    let best = choices.iter().map(|c| c.1).fold(f64::NEG_INFINITY, f64::max);
     let weigh = |gain: f64| exp((gain - best) / theta);
     let total: f64 = choices.iter().map(|c| weigh(c.1)).sum();
     let mut left = rng.unit() * total;

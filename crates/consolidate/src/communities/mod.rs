@@ -43,10 +43,7 @@ pub(crate) fn compute(
     for (node, &community) in partition.membership.iter().enumerate() {
         members.entry(community).or_default().push(node);
     }
-    let groups: Vec<Vec<usize>> = members
-        .into_values()
-        .filter(|m| config.list_singletons || m.len() > 1)
-        .collect();
+    let groups: Vec<Vec<usize>> = members.into_values().filter(|m| config.list_singletons || m.len() > 1).collect();
     let ids = identity::assign(inputs, &groups, previous);
     let labels = label::label(inputs, &groups, config.terms, watch)?;
     let mut communities: Vec<Community> = groups
@@ -90,29 +87,16 @@ fn best_partition(
     let singletons: Vec<u32> = (0..graph.nodes() as u32).collect();
     let mut best: Option<Partition> = None;
     for start in 0..config.starts.max(1) {
-        let leiden = Leiden {
-            resolution: config.resolution,
-            seed: seed.wrapping_add(u64::from(start)),
-            ..Leiden::default()
-        };
+        let leiden =
+            Leiden { resolution: config.resolution, seed: seed.wrapping_add(u64::from(start)), ..Leiden::default() };
         let found = leiden.run_from(graph, &singletons, &stop)?;
         watch.step(start as usize + 2)?;
-        if best
-            .as_ref()
-            .is_none_or(|b| found.modularity > b.modularity + 1e-12)
-        {
+        if best.as_ref().is_none_or(|b| found.modularity > b.modularity + 1e-12) {
             best = Some(found);
         }
     }
-    let fresh = best.unwrap_or(Partition {
-        membership: singletons,
-        modularity: 0.0,
-    });
-    let leiden = Leiden {
-        resolution: config.resolution,
-        seed,
-        ..Leiden::default()
-    };
+    let fresh = best.unwrap_or(Partition { membership: singletons, modularity: 0.0 });
+    let leiden = Leiden { resolution: config.resolution, seed, ..Leiden::default() };
     let settled = settle(&leiden, graph, fresh, &stop)?;
     watch.check()?;
     let Some(previous) = previous.filter(|p| !p.communities.is_empty()) else {
@@ -121,11 +105,7 @@ fn best_partition(
     let kept = leiden.run_from(graph, &identity::carried_over(inputs, previous), &stop)?;
     let kept = settle(&leiden, graph, kept, &stop)?;
     watch.check()?;
-    Ok(if kept.modularity + KEEP_WITHIN >= settled.modularity {
-        kept
-    } else {
-        settled
-    })
+    Ok(if kept.modularity + KEEP_WITHIN >= settled.modularity { kept } else { settled })
 }
 
 /// Runs from the partition itself until that changes nothing, so that the next run on an unchanged

@@ -23,18 +23,11 @@ pub fn modularity(graph: &Csr, membership: &[u32], resolution: f64) -> f64 {
         let c = labels[u as usize];
         strength[c as usize] += strengths[u as usize] / total;
         // Each edge is met from both ends, a self-loop once: `inside` is 2 L_c / 2m.
-        let within: f64 = graph
-            .row(u)
-            .filter(|&(v, _)| labels[v as usize] == c)
-            .map(|(v, w)| if v == u { 2.0 * w } else { w })
-            .sum();
+        let within: f64 =
+            graph.row(u).filter(|&(v, _)| labels[v as usize] == c).map(|(v, w)| if v == u { 2.0 * w } else { w }).sum();
         inside[c as usize] += within / total;
     }
-    inside
-        .iter()
-        .zip(&strength)
-        .map(|(i, k)| i - resolution * k * k)
-        .sum()
+    inside.iter().zip(&strength).map(|(i, k)| i - resolution * k * k).sum()
 }
 
 fn fill(membership: &[u32], nodes: usize) -> Vec<u32> {
@@ -65,8 +58,7 @@ mod tests {
 
     #[test]
     fn two_triangles_on_a_bridge_have_the_textbook_value() {
-        let edges =
-            [(0, 1), (1, 2), (2, 0), (3, 4), (4, 5), (5, 3), (2, 3)].map(|(u, v)| (u, v, 1.0));
+        let edges = [(0, 1), (1, 2), (2, 0), (3, 4), (4, 5), (5, 3), (2, 3)].map(|(u, v)| (u, v, 1.0));
         let graph = Csr::undirected(6, &edges).unwrap();
         let q = modularity(&graph, &[0, 0, 0, 1, 1, 1], 1.0);
         assert!((q - (6.0 / 7.0 - 0.5)).abs() < 1e-12, "{q}");
@@ -83,14 +75,7 @@ mod tests {
 
     #[test]
     fn a_graph_without_weight_has_no_modularity() {
-        assert_eq!(
-            modularity(
-                &Csr::undirected(3, &[(0, 1, 0.0)]).unwrap(),
-                &[0, 0, 1],
-                1.0
-            ),
-            0.0
-        );
+        assert_eq!(modularity(&Csr::undirected(3, &[(0, 1, 0.0)]).unwrap(), &[0, 0, 1], 1.0), 0.0);
         assert_eq!(modularity(&Csr::undirected(0, &[]).unwrap(), &[], 1.0), 0.0);
     }
 }

@@ -18,10 +18,7 @@ const ROWS: usize = 4;
 const NEIGHBOURS: usize = 32;
 
 /// Pairs of indices `a < b`, each once, in order.
-pub(super) fn pairs(
-    views: &[View],
-    watch: &Watch<'_>,
-) -> Result<BTreeSet<(usize, usize)>, ConsolidateError> {
+pub(super) fn pairs(views: &[View], watch: &Watch<'_>) -> Result<BTreeSet<(usize, usize)>, ConsolidateError> {
     let mut buckets: BTreeMap<(u64, u64), Vec<usize>> = BTreeMap::new();
     for (at, view) in views.iter().enumerate() {
         if at % 64 == 0 {
@@ -33,10 +30,7 @@ pub(super) fn pairs(
         if !view.words.is_empty() {
             buckets.entry((1000, view.text_hash)).or_default().push(at);
         }
-        buckets
-            .entry((1001, names::hash(&view.name)))
-            .or_default()
-            .push(at);
+        buckets.entry((1001, names::hash(&view.name))).or_default().push(at);
         for hash in names::bands(&view.name) {
             buckets.entry((1002, hash)).or_default().push(at);
         }
@@ -44,12 +38,7 @@ pub(super) fn pairs(
     let mut out = BTreeSet::new();
     for members in buckets.into_values() {
         for (i, &a) in members.iter().enumerate() {
-            for &b in members
-                .iter()
-                .skip(i + 1)
-                .take(NEIGHBOURS)
-                .filter(|b| **b != a)
-            {
+            for &b in members.iter().skip(i + 1).take(NEIGHBOURS).filter(|b| **b != a) {
                 out.insert((a.min(b), a.max(b)));
             }
         }
@@ -63,24 +52,13 @@ fn signature(shingles: &BTreeSet<u64>) -> Vec<u64> {
         return Vec::new();
     }
     let salt = |i: usize| mix(0x9E37_79B9_7F4A_7C15_u64.wrapping_mul(i as u64 + 1));
-    (0..BANDS * ROWS)
-        .map(|i| {
-            shingles
-                .iter()
-                .map(|s| mix(s ^ salt(i)))
-                .min()
-                .unwrap_or(u64::MAX)
-        })
-        .collect()
+    (0..BANDS * ROWS).map(|i| shingles.iter().map(|s| mix(s ^ salt(i))).min().unwrap_or(u64::MAX)).collect()
 }
 
 fn bands(signature: &[u64]) -> Vec<u64> {
     signature
         .chunks(ROWS)
-        .map(|rows| {
-            rows.iter()
-                .fold(0, |hash, row| mix(hash ^ row.wrapping_add(0x9E37_79B9)))
-        })
+        .map(|rows| rows.iter().fold(0, |hash, row| mix(hash ^ row.wrapping_add(0x9E37_79B9))))
         .collect()
 }
 
@@ -103,10 +81,7 @@ mod tests {
         let meet = |shared: u64| {
             let trials = (0..200_u64).filter(|t| {
                 let from = t * 10_000;
-                let (a, b) = (
-                    set(from..from + 100),
-                    set(from + 100 - shared..from + 200 - shared),
-                );
+                let (a, b) = (set(from..from + 100), set(from + 100 - shared..from + 200 - shared));
                 let (a, b) = (bands(&signature(&a)), bands(&signature(&b)));
                 a.iter().zip(&b).any(|(x, y)| x == y)
             });

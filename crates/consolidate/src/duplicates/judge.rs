@@ -47,10 +47,7 @@ pub(super) fn views(inputs: &Inputs, watch: &Watch<'_>) -> Result<Vec<View>, Con
         let shingles = if words.len() < SHINGLE {
             BTreeSet::new()
         } else {
-            words
-                .windows(SHINGLE)
-                .map(|run| names::hash_bytes(run.join(" ").as_bytes()))
-                .collect()
+            words.windows(SHINGLE).map(|run| names::hash_bytes(run.join(" ").as_bytes())).collect()
         };
         let name = names::key(&digest.note.name);
         out.push(View {
@@ -111,18 +108,8 @@ pub(super) fn judge(
     }
     let graph = inputs.snapshot.graph();
     let swap = graph.inbound(second) > graph.inbound(first);
-    let ((keep, kept), (other, dropped)) = if swap {
-        ((second, y), (first, x))
-    } else {
-        ((first, x), (second, y))
-    };
-    Some(pair(
-        keep,
-        other,
-        &kept.statement,
-        &dropped.statement,
-        reason,
-    ))
+    let ((keep, kept), (other, dropped)) = if swap { ((second, y), (first, x)) } else { ((first, x), (second, y)) };
+    Some(pair(keep, other, &kept.statement, &dropped.statement, reason))
 }
 
 fn reason(x: &View, y: &View, config: &DuplicatesConfig) -> Option<DuplicateReason> {
@@ -133,9 +120,7 @@ fn reason(x: &View, y: &View, config: &DuplicatesConfig) -> Option<DuplicateReas
         return None;
     }
     if !x.name.is_empty() && x.name == y.name {
-        return Some(DuplicateReason::SameName {
-            ambiguous: x.same_name > 2,
-        });
+        return Some(DuplicateReason::SameName { ambiguous: x.same_name > 2 });
     }
     if contradict(&x.numbers, &y.numbers) {
         return None;
@@ -144,9 +129,7 @@ fn reason(x: &View, y: &View, config: &DuplicatesConfig) -> Option<DuplicateReas
         let likeness = names::likeness(&x.name, &y.name);
         let telling = names::is_telling(&x.name) && names::is_telling(&y.name);
         let alike = telling && likeness >= config.name_likeness && x.name_numbers == y.name_numbers;
-        alike.then_some(DuplicateReason::SimilarName {
-            likeness: crate::communities::round(likeness),
-        })
+        alike.then_some(DuplicateReason::SimilarName { likeness: crate::communities::round(likeness) })
     })
 }
 
@@ -157,45 +140,27 @@ fn similar(x: &View, y: &View, config: &DuplicatesConfig) -> Option<DuplicateRea
         return None;
     }
     let both = x.shingles.intersection(&y.shingles).count() as f64;
-    let (of_x, of_y) = (
-        both / (x.shingles.len().max(1) as f64),
-        both / (y.shingles.len().max(1) as f64),
-    );
+    let (of_x, of_y) = (both / (x.shingles.len().max(1) as f64), both / (y.shingles.len().max(1) as f64));
     let jaccard = both / (x.shingles.len() as f64 + y.shingles.len() as f64 - both).max(1.0);
     let containment = of_x.min(of_y);
-    (jaccard >= config.jaccard && containment >= config.containment).then_some(
-        DuplicateReason::Similar {
-            jaccard: crate::communities::round(jaccard),
-            containment: crate::communities::round(containment),
-        },
-    )
+    (jaccard >= config.jaccard && containment >= config.containment).then_some(DuplicateReason::Similar {
+        jaccard: crate::communities::round(jaccard),
+        containment: crate::communities::round(containment),
+    })
 }
 
 /// Whether `digest` names `source` as its source, or as the note that it was split from.
 fn is_source(inputs: &Inputs, digest: &NotePath, source: &NotePath) -> bool {
     let edges = inputs.snapshot.graph().out_edges(digest);
-    edges.into_iter().any(|e| {
-        e.target == source && matches!(e.predicate, Some("derived_from" | crate::split::PART_OF))
-    })
+    edges.into_iter().any(|e| e.target == source && matches!(e.predicate, Some("derived_from" | crate::split::PART_OF)))
 }
 
-fn pair(
-    keep: &NotePath,
-    other: &NotePath,
-    kept: &str,
-    dropped: &str,
-    reason: DuplicateReason,
-) -> DuplicatePair {
+fn pair(keep: &NotePath, other: &NotePath, kept: &str, dropped: &str, reason: DuplicateReason) -> DuplicatePair {
     let (left, right) = (keyed_sentences(kept), keyed_sentences(dropped));
-    let keys =
-        |side: &[(String, String)]| side.iter().map(|s| s.0.clone()).collect::<BTreeSet<_>>();
+    let keys = |side: &[(String, String)]| side.iter().map(|s| s.0.clone()).collect::<BTreeSet<_>>();
     let (in_left, in_right) = (keys(&left), keys(&right));
     let shown = |side: &[(String, String)], wanted: &dyn Fn(&String) -> bool| -> Vec<String> {
-        side.iter()
-            .filter(|s| wanted(&s.0))
-            .map(|s| s.1.clone())
-            .take(SHOWN)
-            .collect()
+        side.iter().filter(|s| wanted(&s.0)).map(|s| s.1.clone()).take(SHOWN).collect()
     };
     DuplicatePair {
         keep: keep.clone(),
@@ -224,12 +189,7 @@ fn keyed_sentences(text: &str) -> Vec<(String, String)> {
 }
 
 /// The pair of a conflict copy and its original.
-pub(super) fn conflict_copy(
-    original: &NotePath,
-    copy: &NotePath,
-    ours: &str,
-    theirs: &str,
-) -> DuplicatePair {
+pub(super) fn conflict_copy(original: &NotePath, copy: &NotePath, ours: &str, theirs: &str) -> DuplicatePair {
     let diff = TextDiff::from_lines(ours, theirs);
     let unified = diff.unified_diff().context_radius(1).to_string();
     let mut lines: Vec<&str> = unified.lines().take(DIFF_LINES + 1).collect();
@@ -238,10 +198,7 @@ pub(super) fn conflict_copy(
         lines.push("…");
     }
     let diff = Some(lines.join("\n"));
-    DuplicatePair {
-        diff,
-        ..pair(original, copy, ours, theirs, DuplicateReason::ConflictCopy)
-    }
+    DuplicatePair { diff, ..pair(original, copy, ours, theirs, DuplicateReason::ConflictCopy) }
 }
 
 #[cfg(test)]
@@ -250,9 +207,7 @@ mod tests {
 
     #[test]
     fn numbers_are_read_with_their_inner_marks() {
-        let got: Vec<_> = numbers("1.2 bar, on 2026-01-10. At 10:30, v1.2.3.")
-            .into_iter()
-            .collect();
+        let got: Vec<_> = numbers("1.2 bar, on 2026-01-10. At 10:30, v1.2.3.").into_iter().collect();
         assert_eq!(got, ["1.2", "1.2.3", "10:30", "2026-01-10"]);
     }
 

@@ -85,9 +85,7 @@ pub(crate) fn find(
         }
     }
     pairs.sort_by(|a, b| {
-        rank(&a.reason)
-            .total_cmp(&rank(&b.reason))
-            .then_with(|| (&a.keep, &a.other).cmp(&(&b.keep, &b.other)))
+        rank(&a.reason).total_cmp(&rank(&b.reason)).then_with(|| (&a.keep, &a.other).cmp(&(&b.keep, &b.other)))
     });
     watch.step(2 * inputs.digests.len())?;
     Ok(pairs)
@@ -105,10 +103,7 @@ fn rank(reason: &DuplicateReason) -> f64 {
 }
 
 /// The conflict copies of digest notes beside their originals.
-pub(crate) fn conflict_copies(
-    vault: &Vault,
-    snapshot: &Snapshot,
-) -> Result<Vec<DuplicatePair>, ConsolidateError> {
+pub(crate) fn conflict_copies(vault: &Vault, snapshot: &Snapshot) -> Result<Vec<DuplicatePair>, ConsolidateError> {
     let mut out = Vec::new();
     for note in snapshot.notes().filter(|n| n.layer == Layer::Digest) {
         let Some(original) = &note.conflict_of else {

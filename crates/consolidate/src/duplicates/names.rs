@@ -21,10 +21,7 @@ pub(super) fn hash(key: &str) -> u64 {
 /// 64 bits of blake3.
 pub(super) fn hash_bytes(bytes: &[u8]) -> u64 {
     let hash = blake3::hash(bytes);
-    hash.as_bytes()
-        .iter()
-        .take(8)
-        .fold(0, |acc, b| (acc << 8) | u64::from(*b))
+    hash.as_bytes().iter().take(8).fold(0, |acc, b| (acc << 8) | u64::from(*b))
 }
 
 /// Whether a name says enough to be compared by likeness: not one short word, not one letter over
@@ -39,19 +36,12 @@ fn entropy(text: &str) -> f64 {
     let mut chars: Vec<char> = text.chars().collect();
     chars.sort_unstable();
     let total = chars.len() as f64;
-    chars
-        .chunk_by(|a, b| a == b)
-        .map(|run| run.len() as f64 / total)
-        .map(|p| -p * p.log2())
-        .sum()
+    chars.chunk_by(|a, b| a == b).map(|run| run.len() as f64 / total).map(|p| -p * p.log2()).sum()
 }
 
 fn trigrams(key: &str) -> BTreeSet<[char; 3]> {
     let chars: Vec<char> = key.chars().collect();
-    chars
-        .windows(3)
-        .filter_map(|w| <[char; 3]>::try_from(w).ok())
-        .collect()
+    chars.windows(3).filter_map(|w| <[char; 3]>::try_from(w).ok()).collect()
 }
 
 /// Jaccard of the character trigrams, 0..=1.
@@ -59,11 +49,7 @@ pub(super) fn likeness(a: &str, b: &str) -> f64 {
     let (a, b) = (trigrams(a), trigrams(b));
     let both = a.intersection(&b).count();
     let all = a.len() + b.len() - both;
-    if all == 0 {
-        0.0
-    } else {
-        both as f64 / all as f64
-    }
+    if all == 0 { 0.0 } else { both as f64 / all as f64 }
 }
 
 /// Hashes of which names with a likeness of 0.9 share at least one: the smallest trigram under each
@@ -72,19 +58,9 @@ pub(super) fn bands(key: &str) -> Vec<u64> {
     if !is_telling(key) {
         return Vec::new();
     }
-    let grams: Vec<u64> = trigrams(key)
-        .into_iter()
-        .map(|g| hash_bytes(g.iter().collect::<String>().as_bytes()))
-        .collect();
-    (1..=6_u64)
-        .filter_map(|i| {
-            grams
-                .iter()
-                .map(|g| mix(g ^ mix(i)))
-                .min()
-                .map(|h| h ^ mix(i << 32))
-        })
-        .collect()
+    let grams: Vec<u64> =
+        trigrams(key).into_iter().map(|g| hash_bytes(g.iter().collect::<String>().as_bytes())).collect();
+    (1..=6_u64).filter_map(|i| grams.iter().map(|g| mix(g ^ mix(i))).min().map(|h| h ^ mix(i << 32))).collect()
 }
 
 #[cfg(test)]
@@ -103,12 +79,7 @@ mod tests {
         assert!(!is_telling("redis"));
         assert!(!is_telling("aaaaaaaaaa"));
         assert!(is_telling("release notes"));
-        assert!(
-            likeness(
-                "how to release the next version",
-                "how to release the next versions"
-            ) >= 0.9
-        );
+        assert!(likeness("how to release the next version", "how to release the next versions") >= 0.9);
         assert!(likeness("how to release a version", "how to revert a version") < 0.9);
         assert_eq!(likeness("", ""), 0.0);
     }

@@ -37,31 +37,16 @@ pub(crate) fn entry(
         1 => "one pair to look at".to_owned(),
         n => format!("{n} pairs to look at"),
     };
-    Some(AuditEntry {
-        page: "duplicates",
-        at,
-        title,
-        body,
-    })
+    Some(AuditEntry { page: "duplicates", at, title, body })
 }
 
 fn heading(inputs: &Inputs, pair: &DuplicatePair) -> String {
-    format!(
-        "### {} and {} · {}",
-        link(inputs, &pair.keep),
-        link(inputs, &pair.other),
-        kind(&pair.reason)
-    )
+    format!("### {} and {} · {}", link(inputs, &pair.keep), link(inputs, &pair.other), kind(&pair.reason))
 }
 
 fn link(inputs: &Inputs, path: &NotePath) -> String {
-    let name = inputs
-        .digest(path)
-        .map_or_else(|| path.stem().to_owned(), |d| d.note.name.to_string());
-    let name: String = name
-        .chars()
-        .filter(|c| !matches!(c, '[' | ']' | '|') && !c.is_control())
-        .collect();
+    let name = inputs.digest(path).map_or_else(|| path.stem().to_owned(), |d| d.note.name.to_string());
+    let name: String = name.chars().filter(|c| !matches!(c, '[' | ']' | '|') && !c.is_control()).collect();
     format!("[[{}|{name}]]", path.link_target())
 }
 
@@ -81,13 +66,9 @@ fn section(body: &mut String, heading: &str, pair: &DuplicatePair) {
         DuplicateReason::Identical => "They say the same in the same words.".to_owned(),
         DuplicateReason::SameName { ambiguous: false } => "Their names are the same.".to_owned(),
         DuplicateReason::SameName { ambiguous: true } => {
-            "More than two notes have this name: which belong together is not decided here."
-                .to_owned()
+            "More than two notes have this name: which belong together is not decided here.".to_owned()
         }
-        DuplicateReason::Similar {
-            jaccard,
-            containment,
-        } => format!(
+        DuplicateReason::Similar { jaccard, containment } => format!(
             "{:.0} % of their phrases are common; each holds at least {:.0} % of the other's.",
             100.0 * jaccard,
             100.0 * containment
@@ -102,24 +83,11 @@ fn section(body: &mut String, heading: &str, pair: &DuplicatePair) {
         let _ = writeln!(body, "{fence}diff\n{diff}\n{fence}\n");
     } else {
         list(body, "In both:", &pair.common);
-        list(
-            body,
-            &format!("Only in {}:", pair.keep.link_target()),
-            &pair.only_keep,
-        );
-        list(
-            body,
-            &format!("Only in {}:", pair.other.link_target()),
-            &pair.only_other,
-        );
+        list(body, &format!("Only in {}:", pair.keep.link_target()), &pair.only_keep);
+        list(body, &format!("Only in {}:", pair.other.link_target()), &pair.only_other);
     }
     if !matches!(pair.reason, DuplicateReason::SameName { ambiguous: true }) {
-        let _ = writeln!(
-            body,
-            "If they are one: `dormouse merge {} {}`\n",
-            shell(&pair.other),
-            shell(&pair.keep)
-        );
+        let _ = writeln!(body, "If they are one: `dormouse merge {} {}`\n", shell(&pair.other), shell(&pair.keep));
     }
 }
 
@@ -141,13 +109,6 @@ fn longest_fence(text: &str) -> usize {
 
 /// A path as one word of a shell.
 fn shell(path: &NotePath) -> String {
-    let plain = path
-        .as_str()
-        .chars()
-        .all(|c| c.is_alphanumeric() || matches!(c, '/' | '.' | '-' | '_'));
-    if plain {
-        path.to_string()
-    } else {
-        format!("'{}'", path.as_str().replace('\'', r"'\''"))
-    }
+    let plain = path.as_str().chars().all(|c| c.is_alphanumeric() || matches!(c, '/' | '.' | '-' | '_'));
+    if plain { path.to_string() } else { format!("'{}'", path.as_str().replace('\'', r"'\''")) }
 }

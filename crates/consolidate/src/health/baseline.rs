@@ -29,15 +29,10 @@ impl Baseline {
     /// The baseline of `inputs`.
     pub(crate) fn of(inputs: &Inputs) -> Self {
         let notes = inputs.digests.iter().map(|d| {
-            let known = Known {
-                version: d.note.version,
-                edges: inputs.snapshot.edges_of(d.path(), &d.note.doc),
-            };
+            let known = Known { version: d.note.version, edges: inputs.snapshot.edges_of(d.path(), &d.note.doc) };
             (d.path().clone(), known)
         });
-        Self {
-            notes: notes.collect(),
-        }
+        Self { notes: notes.collect() }
     }
 
     /// Reports notes that are gone and links that vanished. A note that moved (the same content
@@ -59,11 +54,7 @@ impl Baseline {
         for (path, known) in &self.notes {
             let now = moved.get(path).copied().unwrap_or(path);
             let Some(digest) = inputs.digest(now) else {
-                if inputs
-                    .snapshot
-                    .note(path)
-                    .is_none_or(|n| n.is_live() && n.utf8)
-                {
+                if inputs.snapshot.note(path).is_none_or(|n| n.is_live() && n.utf8) {
                     out.push(gone(path));
                 }
                 continue;
@@ -95,19 +86,13 @@ fn edges_with_parts(inputs: &Inputs, digest: &Digest) -> BTreeSet<EdgeKey> {
         .into_iter()
         .filter(|e| e.predicate == Some(crate::split::PART_OF));
     let parts = parts.filter_map(|e| inputs.digest(e.source));
-    parts
-        .chain([digest])
-        .flat_map(|d| inputs.snapshot.edges_of(d.path(), &d.note.doc))
-        .collect()
+    parts.chain([digest]).flat_map(|d| inputs.snapshot.edges_of(d.path(), &d.note.doc)).collect()
 }
 
 fn follow(edge: &EdgeKey, moved: &BTreeMap<&NotePath, &NotePath>) -> EdgeKey {
     match &edge.target {
         EdgeTarget::File(path) => match moved.get(path) {
-            Some(now) => EdgeKey {
-                target: EdgeTarget::File((*now).clone()),
-                predicate: edge.predicate.clone(),
-            },
+            Some(now) => EdgeKey { target: EdgeTarget::File((*now).clone()), predicate: edge.predicate.clone() },
             None => edge.clone(),
         },
         EdgeTarget::Unresolved(_) => edge.clone(),
@@ -120,8 +105,7 @@ fn gone(path: &NotePath) -> Finding {
         kind: FindingKind::NoteGone,
         path: Some(path.clone()),
         line: None,
-        message: "was there at the last check and is gone; restore it if nobody meant that"
-            .to_owned(),
+        message: "was there at the last check and is gone; restore it if nobody meant that".to_owned(),
     }
 }
 
@@ -132,10 +116,6 @@ fn lost(path: &NotePath, missing: &[String]) -> Finding {
         kind: FindingKind::LinksLost,
         path: Some(path.clone()),
         line: None,
-        message: format!(
-            "{} link(s) lost since the last check: `{}`",
-            missing.len(),
-            missing.join("`, `")
-        ),
+        message: format!("{} link(s) lost since the last check: `{}`", missing.len(), missing.join("`, `")),
     }
 }

@@ -8,12 +8,7 @@ use crate::config::HealthConfig;
 use crate::inputs::{Digest, Inputs};
 
 /// One digest note: provenance, links, length, company.
-pub(super) fn note(
-    inputs: &Inputs,
-    digest: &Digest,
-    config: &HealthConfig,
-    out: &mut Vec<Finding>,
-) {
+pub(super) fn note(inputs: &Inputs, digest: &Digest, config: &HealthConfig, out: &mut Vec<Finding>) {
     let note = &digest.note;
     let find = |severity, kind, line, message: String| Finding {
         severity,
@@ -24,20 +19,14 @@ pub(super) fn note(
     };
     let mut has_source = false;
     for (link, resolution) in inputs.snapshot.links_of(note) {
-        let provenance = link
-            .predicate
-            .as_deref()
-            .is_some_and(|p| p.eq_ignore_ascii_case("derived_from"));
+        let provenance = link.predicate.as_deref().is_some_and(|p| p.eq_ignore_ascii_case("derived_from"));
         match resolution {
             Resolution::File { .. } => has_source |= provenance,
             Resolution::Unresolved(_) if provenance => out.push(find(
                 Severity::Severe,
                 FindingKind::BrokenProvenance,
                 Some(link.line),
-                format!(
-                    "its source [[{}]] does not exist: restore it, or correct the link",
-                    link.target
-                ),
+                format!("its source [[{}]] does not exist: restore it, or correct the link", link.target),
             )),
             Resolution::Unresolved(_) => out.push(find(
                 Severity::Warning,
@@ -62,7 +51,10 @@ pub(super) fn note(
             Severity::Warning,
             FindingKind::Oversize,
             None,
-            format!("has about {tokens} tokens (more than {}): give its themes headings, so that it can be split", config.oversize_tokens),
+            format!(
+                "has about {tokens} tokens (more than {}): give its themes headings, so that it can be split",
+                config.oversize_tokens
+            ),
         ));
     }
     if note.bucket.is_none() {
@@ -77,16 +69,9 @@ pub(super) fn note(
     let graph = inputs.snapshot.graph();
     let linked = |other: &dormouse_vault::NotePath| *other != note.path;
     let out_links = graph.out_edges(&note.path);
-    let authored = out_links
-        .iter()
-        .any(|e| e.predicate != Some("derived_from") && linked(e.target));
+    let authored = out_links.iter().any(|e| e.predicate != Some("derived_from") && linked(e.target));
     if !authored && graph.inbound(&note.path) == 0 {
-        out.push(find(
-            Severity::Notice,
-            FindingKind::Orphan,
-            None,
-            "no other note is linked with it".to_owned(),
-        ));
+        out.push(find(Severity::Notice, FindingKind::Orphan, None, "no other note is linked with it".to_owned()));
     }
 }
 
@@ -97,11 +82,7 @@ pub(super) fn balance(inputs: &Inputs, config: &HealthConfig, out: &mut Vec<Find
         return;
     }
     for bucket in Bucket::ALL {
-        let here = inputs
-            .digests
-            .iter()
-            .filter(|d| d.bucket() == Some(bucket))
-            .count();
+        let here = inputs.digests.iter().filter(|d| d.bucket() == Some(bucket)).count();
         if here as f64 > config.bucket_share * all as f64 {
             out.push(Finding {
                 severity: Severity::Notice,
@@ -123,27 +104,15 @@ pub(super) fn files(inputs: &Inputs, out: &mut Vec<Finding>) {
             ProblemKind::ConflictCopy => continue,
             _ => FindingKind::FileProblem,
         };
-        let own = path
-            .as_ref()
-            .is_some_and(|p| inputs.snapshot.layout().layer(p) != Layer::Other);
+        let own = path.as_ref().is_some_and(|p| inputs.snapshot.layout().layer(p) != Layer::Other);
         let severity = match problem.kind {
             ProblemKind::DuplicateBlockId | ProblemKind::NameCollision => Severity::Notice,
             _ if own => Severity::Warning,
             // A person's own notes are theirs to mend or not.
             _ => Severity::Notice,
         };
-        let message = if path.is_some() {
-            problem.message
-        } else {
-            format!("{file}: {}", problem.message)
-        };
-        out.push(Finding {
-            severity,
-            kind,
-            path,
-            line: problem.line,
-            message,
-        });
+        let message = if path.is_some() { problem.message } else { format!("{file}: {}", problem.message) };
+        out.push(Finding { severity, kind, path, line: problem.line, message });
     }
     for note in inputs.snapshot.notes() {
         if let Some(original) = &note.conflict_of {

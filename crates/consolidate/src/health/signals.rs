@@ -5,8 +5,7 @@ use std::collections::BTreeSet;
 
 use chrono::{DateTime, Duration, FixedOffset, Utc};
 use dormouse_vault::meta::{
-    AccessLog, Archived, Artefact, Communities, Cooldowns, DreamLedger, DreamOutcome, Loaded,
-    Recency,
+    AccessLog, Archived, Artefact, Communities, Cooldowns, DreamLedger, DreamOutcome, Loaded, Recency,
 };
 use dormouse_vault::{Layer, Note, NotePath, Snapshot, Vault};
 
@@ -49,87 +48,40 @@ impl Signals {
         unreadable(&self.ledger, out);
         unreadable(&self.access_log, out);
         unreadable(&self.cooldowns, out);
-        let (weekly, daily) = (
-            i64::from(config.schedule.weekly_hours),
-            i64::from(config.schedule.daily_hours),
-        );
+        let (weekly, daily) = (i64::from(config.schedule.weekly_hours), i64::from(config.schedule.daily_hours));
         if let Some(found) = &self.communities.value {
-            let members: BTreeSet<&NotePath> =
-                found.communities.iter().flat_map(|c| &c.members).collect();
+            let members: BTreeSet<&NotePath> = found.communities.iter().flat_map(|c| &c.members).collect();
             let complete = config.communities.list_singletons.then_some(&members);
-            stale(
-                inputs,
-                Communities::FILE,
-                found.computed_at,
-                weekly,
-                now,
-                &members,
-                complete,
-                out,
-            );
+            stale(inputs, Communities::FILE, found.computed_at, weekly, now, &members, complete, out);
         }
         if let Some(found) = &self.recency.value {
             let notes: BTreeSet<&NotePath> = found.notes.keys().collect();
-            stale(
-                inputs,
-                Recency::FILE,
-                found.computed_at,
-                daily,
-                now,
-                &notes,
-                Some(&notes),
-                out,
-            );
+            stale(inputs, Recency::FILE, found.computed_at, daily, now, &notes, Some(&notes), out);
         }
         if let Some(found) = &self.archived.value {
             let notes: BTreeSet<&NotePath> = found.notes.keys().collect();
-            stale(
-                inputs,
-                Archived::FILE,
-                found.computed_at,
-                daily,
-                now,
-                &notes,
-                None,
-                out,
-            );
+            stale(inputs, Archived::FILE, found.computed_at, daily, now, &notes, None, out);
         }
         self.material(inputs, out);
     }
 
     /// Material that no dream has taken in at its present content.
     fn material(&self, inputs: &Inputs, out: &mut Vec<Finding>) {
-        let known = |path: &NotePath| {
-            self.ledger
-                .value
-                .as_ref()
-                .and_then(|l| l.materials.get(path))
-        };
+        let known = |path: &NotePath| self.ledger.value.as_ref().and_then(|l| l.materials.get(path));
         let mut pending = 0_usize;
-        for note in inputs
-            .snapshot
-            .notes()
-            .filter(|n| is_material(&inputs.snapshot, n))
-        {
+        for note in inputs.snapshot.notes().filter(|n| is_material(&inputs.snapshot, n)) {
             match known(&note.path).map(|d| (&d.outcome, d.content == note.version)) {
                 Some((DreamOutcome::Done { .. }, true)) => {}
-                Some((DreamOutcome::Pending { reason, tries }, _)) => {
-                    out.push(failed(&note.path, reason, *tries))
-                }
+                Some((DreamOutcome::Pending { reason, tries }, _)) => out.push(failed(&note.path, reason, *tries)),
                 _ => pending += 1,
             }
         }
         let layout = inputs.snapshot.layout();
-        let texts = inputs
-            .snapshot
-            .files()
-            .filter(|f| layout.layer(f) == Layer::Resource && is_text(f));
+        let texts = inputs.snapshot.files().filter(|f| layout.layer(f) == Layer::Resource && is_text(f));
         for file in texts {
             match known(file).map(|d| &d.outcome) {
                 Some(DreamOutcome::Done { .. }) => {}
-                Some(DreamOutcome::Pending { reason, tries }) => {
-                    out.push(failed(file, reason, *tries))
-                }
+                Some(DreamOutcome::Pending { reason, tries }) => out.push(failed(file, reason, *tries)),
                 None => pending += 1,
             }
         }
@@ -139,9 +91,7 @@ impl Signals {
                 kind: FindingKind::PendingMaterial,
                 path: None,
                 line: None,
-                message: format!(
-                    "material that waits for a dream: {pending}; run `dormouse dream`"
-                ),
+                message: format!("material that waits for a dream: {pending}; run `dormouse dream`"),
             });
         }
     }
@@ -174,21 +124,14 @@ fn is_material(snapshot: &Snapshot, note: &Note) -> bool {
     }
     let events = note.path.link_target();
     let to_events = |target: &NotePath| target.is_in(events);
-    let linked = snapshot
-        .graph()
-        .out_edges(&note.path)
-        .into_iter()
-        .filter(|e| to_events(e.target))
-        .count();
+    let linked = snapshot.graph().out_edges(&note.path).into_iter().filter(|e| to_events(e.target)).count();
     linked < note.doc.blocks.len()
 }
 
 /// Text files that are read as resources beside notes.
 fn is_text(path: &NotePath) -> bool {
-    const TEXT: [&str; 14] = [
-        "txt", "text", "csv", "tsv", "json", "jsonl", "log", "yaml", "yml", "toml", "xml", "org",
-        "rst", "tex",
-    ];
+    const TEXT: [&str; 14] =
+        ["txt", "text", "csv", "tsv", "json", "jsonl", "log", "yaml", "yml", "toml", "xml", "org", "rst", "tex"];
     TEXT.contains(&path.extension().to_ascii_lowercase().as_str())
 }
 
@@ -224,20 +167,11 @@ fn stale(
     } else if age < -Duration::hours(1) {
         reasons.push("was computed in the future: the clock was wrong".to_owned());
     }
-    let gone = named
-        .iter()
-        .filter(|path| inputs.digest(path).is_none())
-        .count();
+    let gone = named.iter().filter(|path| inputs.digest(path).is_none()).count();
     if gone > 0 {
         reasons.push(format!("names {gone} notes that are gone"));
     }
-    let missing = complete.map_or(0, |have| {
-        inputs
-            .digests
-            .iter()
-            .filter(|d| !have.contains(d.path()))
-            .count()
-    });
+    let missing = complete.map_or(0, |have| inputs.digests.iter().filter(|d| !have.contains(d.path())).count());
     if missing > 0 {
         reasons.push(format!("lacks {missing} notes"));
     }

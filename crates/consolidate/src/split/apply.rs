@@ -36,40 +36,19 @@ pub fn apply(
 ) -> Result<SplitApplied, ConsolidateError> {
     let committed = vault.commit(&plan.change_set)?;
     let recorded = record(vault, plan, config, clock).is_ok();
-    Ok(SplitApplied {
-        committed,
-        recorded,
-    })
+    Ok(SplitApplied { committed, recorded })
 }
 
-fn record(
-    vault: &Vault,
-    plan: &SplitPlan,
-    config: &SplitConfig,
-    clock: &dyn Clock,
-) -> Result<(), ConsolidateError> {
+fn record(vault: &Vault, plan: &SplitPlan, config: &SplitConfig, clock: &dyn Clock) -> Result<(), ConsolidateError> {
     let until = clock.now_utc() + Duration::days(i64::from(config.cooldown_days));
-    let mut notes: BTreeMap<_, _> = vault
-        .meta::<Cooldowns>()
-        .value
-        .map(|c| c.notes)
-        .unwrap_or_default();
+    let mut notes: BTreeMap<_, _> = vault.meta::<Cooldowns>().value.map(|c| c.notes).unwrap_or_default();
     notes.retain(|_, end| *end > clock.now_utc());
     notes.insert(plan.parent.clone(), until);
     notes.extend(plan.children.iter().map(|c| (c.path.clone(), until)));
-    let cooldowns = Cooldowns {
-        version: Cooldowns::VERSION,
-        computed_at: clock.now_utc(),
-        notes,
-    };
-    let set = ChangeSet::new(Writer::Meta, Conservation::Additive)
-        .with(cooldowns.to_change(vault.layout()));
+    let cooldowns = Cooldowns { version: Cooldowns::VERSION, computed_at: clock.now_utc(), notes };
+    let set = ChangeSet::new(Writer::Meta, Conservation::Additive).with(cooldowns.to_change(vault.layout()));
     vault.commit(&set)?;
-    let mut body = format!(
-        "Split [[{}]]: {}.\n\n",
-        plan.parent.link_target(),
-        plan.reason
-    );
+    let mut body = format!("Split [[{}]]: {}.\n\n", plan.parent.link_target(), plan.reason);
     for child in &plan.children {
         let _ = writeln!(
             body,
@@ -79,12 +58,7 @@ fn record(
             child.headings.join(", ")
         );
     }
-    let entry = AuditEntry {
-        page: "split",
-        at: clock.now(),
-        title: format!("{} parts", plan.children.len()),
-        body,
-    };
+    let entry = AuditEntry { page: "split", at: clock.now(), title: format!("{} parts", plan.children.len()), body };
     vault.commit(&audit::append(&[entry], vault.layout()))?;
     Ok(())
 }

@@ -52,18 +52,12 @@ fn decide(
     if !text.utf8 || !note.utf8 || (has_frontmatter && !note.doc.frontmatter.well_formed) {
         return Err(KeepReason::Malformed);
     }
-    if cooldowns
-        .and_then(|c| c.notes.get(&text.path))
-        .is_some_and(|until| *until > now.to_utc())
-    {
+    if cooldowns.and_then(|c| c.notes.get(&text.path)).is_some_and(|until| *until > now.to_utc()) {
         return Err(KeepReason::CoolingDown);
     }
     let tokens = estimate_tokens(text.text.get(note.doc.body.clone()).unwrap_or(""));
     if tokens <= config.threshold_tokens {
-        return Err(KeepReason::ShortEnough {
-            tokens,
-            threshold: config.threshold_tokens,
-        });
+        return Err(KeepReason::ShortEnough { tokens, threshold: config.threshold_tokens });
     }
     if entangled(&note.doc, &text.text) || links_to_itself(snapshot, note) {
         return Err(KeepReason::Entangled);
@@ -86,17 +80,10 @@ fn decide(
             children: drawn.children.iter().map(|c| c.0.path.clone()).collect(),
         },
     );
-    set.changes.push(Change::Replace {
-        path: note.path.clone(),
-        expected: text.version,
-        content: drawn.parent,
-    });
+    set.changes.push(Change::Replace { path: note.path.clone(), expected: text.version, content: drawn.parent });
     let mut children = Vec::new();
     for (child, content) in drawn.children {
-        set.changes.push(Change::Create {
-            path: child.path.clone(),
-            content,
-        });
+        set.changes.push(Change::Create { path: child.path.clone(), content });
         children.push(child);
     }
     let reason = format!(
@@ -105,12 +92,7 @@ fn decide(
         children.len(),
         config.cohesion,
     );
-    Ok(SplitPlan {
-        parent: note.path.clone(),
-        children,
-        reason,
-        change_set: set,
-    })
+    Ok(SplitPlan { parent: note.path.clone(), children, reason, change_set: set })
 }
 
 /// The themes that can leave: no anchored section, large enough, not all of the note's only theme.
@@ -119,50 +101,27 @@ fn movable(sections: &[Section], fixed: &BTreeSet<usize>, config: &SplitConfig) 
     if all.len() < 2 {
         return Vec::new();
     }
-    let size = |theme: &[usize]| {
-        theme
-            .iter()
-            .filter_map(|i| sections.get(*i))
-            .map(|s| s.tokens)
-            .sum::<usize>()
-    };
-    let speaks = |theme: &[usize]| {
-        theme
-            .iter()
-            .filter_map(|i| sections.get(*i))
-            .any(|s| !s.statement.trim().is_empty())
-    };
+    let size = |theme: &[usize]| theme.iter().filter_map(|i| sections.get(*i)).map(|s| s.tokens).sum::<usize>();
+    let speaks =
+        |theme: &[usize]| theme.iter().filter_map(|i| sections.get(*i)).any(|s| !s.statement.trim().is_empty());
     all.into_iter()
-        .filter(|t| {
-            size(t) >= config.min_child_tokens && speaks(t) && !t.iter().any(|i| fixed.contains(i))
-        })
+        .filter(|t| size(t) >= config.min_child_tokens && speaks(t) && !t.iter().any(|i| fixed.contains(i)))
         .collect()
 }
 
 /// Whether a link of the note means the note itself: in a child it would mean the child.
 fn links_to_itself(snapshot: &Snapshot, note: &Note) -> bool {
-    snapshot
-        .graph()
-        .out_edges(&note.path)
-        .into_iter()
-        .any(|e| *e.target == note.path)
+    snapshot.graph().out_edges(&note.path).into_iter().any(|e| *e.target == note.path)
 }
 
 /// The sections that other notes link to by heading or block: they stay, so that the anchors hold.
 fn anchored(snapshot: &Snapshot, note: &Note, sections: &[Section]) -> BTreeSet<usize> {
     let line_of = |at: usize| {
-        let heads = note
-            .doc
-            .headings
-            .iter()
-            .filter(|h| h.span.start == at || h.span.start.abs_diff(at) < 4)
-            .map(|h| h.line);
+        let heads =
+            note.doc.headings.iter().filter(|h| h.span.start == at || h.span.start.abs_diff(at) < 4).map(|h| h.line);
         heads.min()
     };
-    let lines: Vec<u32> = sections
-        .iter()
-        .filter_map(|s| line_of(s.span.start))
-        .collect();
+    let lines: Vec<u32> = sections.iter().filter_map(|s| line_of(s.span.start)).collect();
     let mut out = BTreeSet::new();
     for edge in snapshot.graph().in_edges(&note.path) {
         let Some(source) = snapshot.note(edge.source) else {

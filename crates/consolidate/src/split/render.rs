@@ -43,16 +43,7 @@ pub(super) fn draw(
         children.push((child, content));
     }
     let leaving: BTreeSet<usize> = groups.iter().flatten().copied().collect();
-    let parent = draw_parent(
-        note,
-        text,
-        lead,
-        sections,
-        &leaving,
-        &children,
-        &provenance,
-        eol,
-    );
+    let parent = draw_parent(note, text, lead, sections, &leaving, &children, &provenance, eol);
     Drawn { parent, children }
 }
 
@@ -73,80 +64,41 @@ fn provenance(snapshot: &Snapshot, note: &Note) -> Vec<Source> {
         let written = format!("{}{}", target.link_target(), link.subpath);
         let in_body = link.span.start >= note.doc.body.start;
         if seen.insert(written.clone()) || in_body {
-            out.push(Source {
-                span: link.span.clone(),
-                written,
-            });
+            out.push(Source { span: link.span.clone(), written });
         }
     }
     out
 }
 
 fn is_provenance(link: &Link) -> bool {
-    link.predicate
-        .as_deref()
-        .is_some_and(|p| p.eq_ignore_ascii_case(DERIVED_FROM))
+    link.predicate.as_deref().is_some_and(|p| p.eq_ignore_ascii_case(DERIVED_FROM))
 }
 
-fn name_child(
-    snapshot: &Snapshot,
-    note: &Note,
-    parts: &[&Section],
-    taken: &mut BTreeSet<NotePath>,
-) -> SplitChild {
+fn name_child(snapshot: &Snapshot, note: &Note, parts: &[&Section], taken: &mut BTreeSet<NotePath>) -> SplitChild {
     let headings: Vec<String> = parts.iter().map(|s| s.heading.trim().to_owned()).collect();
-    let first = headings
-        .iter()
-        .map(|h| clean(h))
-        .find(|h| !h.is_empty())
-        .unwrap_or_else(|| "part".to_owned());
+    let first = headings.iter().map(|h| clean(h)).find(|h| !h.is_empty()).unwrap_or_else(|| "part".to_owned());
     let parent = clean(&note.name);
-    let joint = if parent.chars().next_back().is_some_and(is_cjk) {
-        "："
-    } else {
-        ": "
-    };
-    let name = if first.to_lowercase().contains(&parent.to_lowercase()) {
-        first
-    } else {
-        format!("{parent}{joint}{first}")
-    };
+    let joint = if parent.chars().next_back().is_some_and(is_cjk) { "：" } else { ": " };
+    let name =
+        if first.to_lowercase().contains(&parent.to_lowercase()) { first } else { format!("{parent}{joint}{first}") };
     let name = shorten(&name, NAME);
     let folder = note.path.folder();
     let stem = slug(&name);
     let path = (1..1000).find_map(|n| {
-        let file = if n == 1 {
-            format!("{stem}.md")
-        } else {
-            format!("{stem}-{n}.md")
-        };
-        let path = NotePath::new(&if folder.is_empty() {
-            file
-        } else {
-            format!("{folder}/{file}")
-        })
-        .ok()?;
+        let file = if n == 1 { format!("{stem}.md") } else { format!("{stem}-{n}.md") };
+        let path = NotePath::new(&if folder.is_empty() { file } else { format!("{folder}/{file}") }).ok()?;
         (!snapshot.exists(&path) && taken.insert(path.clone())).then_some(path)
     });
-    SplitChild {
-        path: path.unwrap_or_else(|| note.path.clone()),
-        name,
-        headings,
-    }
+    SplitChild { path: path.unwrap_or_else(|| note.path.clone()), name, headings }
 }
 
 /// A heading or name without what would break a link or a YAML string.
 fn clean(text: &str) -> String {
     let text: String = text
         .chars()
-        .filter(|c| {
-            !matches!(c, '[' | ']' | '|' | '`' | '*' | '^' | '#' | '"' | '\\') && !c.is_control()
-        })
+        .filter(|c| !matches!(c, '[' | ']' | '|' | '`' | '*' | '^' | '#' | '"' | '\\') && !c.is_control())
         .collect();
-    text.trim_end_matches([':', '：', ' '])
-        .split_whitespace()
-        .collect::<Vec<_>>()
-        .join(" ")
+    text.trim_end_matches([':', '：', ' ']).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// At most `max` characters; what is cut ends at a word, with an ellipsis.
@@ -175,29 +127,17 @@ fn draw_child(
     line("---");
     line(&format!("name: {}", quoted(&child.name)));
     line(&format!("description: {}", quoted(&describe(child, parts))));
-    let own = provenance
-        .iter()
-        .any(|s| parts.iter().any(|p| p.span.contains(&s.span.start)));
+    let own = provenance.iter().any(|s| parts.iter().any(|p| p.span.contains(&s.span.start)));
     if !own && !provenance.is_empty() {
         line(&format!("{DERIVED_FROM}:"));
         let mut seen = BTreeSet::new();
-        for source in provenance
-            .iter()
-            .filter(|s| seen.insert(s.written.as_str()))
-        {
-            line(&format!(
-                "  - {}",
-                quoted(&format!("[[{}]]", source.written))
-            ));
+        for source in provenance.iter().filter(|s| seen.insert(s.written.as_str())) {
+            line(&format!("  - {}", quoted(&format!("[[{}]]", source.written))));
         }
     }
     line("---");
     line("");
-    line(&format!(
-        "{PART_OF}:: [[{}|{}]]",
-        note.path.link_target(),
-        clean(&note.name)
-    ));
+    line(&format!("{PART_OF}:: [[{}|{}]]", note.path.link_target(), clean(&note.name)));
     line("");
     for part in parts {
         out.push_str(text.get(part.span.clone()).unwrap_or(""));
@@ -212,20 +152,13 @@ fn draw_child(
 fn describe(child: &SplitChild, parts: &[&Section]) -> String {
     let first = parts.iter().find_map(|part| {
         let range = sentences(&part.statement).into_iter().next()?;
-        let sentence = clean(
-            part.statement
-                .get(range)?
-                .trim_start_matches(['-', '+', ' ', '>']),
-        );
+        let sentence = clean(part.statement.get(range)?.trim_start_matches(['-', '+', ' ', '>']));
         (!sentence.is_empty()).then_some(sentence)
     });
     shorten(&first.unwrap_or_else(|| child.name.clone()), DESCRIPTION)
 }
 
-#[expect(
-    clippy::too_many_arguments,
-    reason = "the parts of one text, each named"
-)]
+#[expect(clippy::too_many_arguments, reason = "the parts of one text, each named")]
 fn draw_parent(
     note: &Note,
     text: &str,
@@ -238,54 +171,24 @@ fn draw_parent(
 ) -> String {
     let mut out = String::from(text.get(..lead.end).unwrap_or(""));
     end_paragraph(&mut out, eol);
-    let chinese =
-        note.name.chars().any(is_cjk) || children.iter().any(|(c, _)| c.name.chars().any(is_cjk));
-    let _ = write!(
-        out,
-        "{}{eol}{eol}",
-        if chinese {
-            "这则笔记的各部分："
-        } else {
-            "The parts of this note:"
-        }
-    );
+    let chinese = note.name.chars().any(is_cjk) || children.iter().any(|(c, _)| c.name.chars().any(is_cjk));
+    let _ = write!(out, "{}{eol}{eol}", if chinese { "这则笔记的各部分：" } else { "The parts of this note:" });
     for (child, _) in children {
-        let _ = write!(
-            out,
-            "- [[{}|{}]]{eol}",
-            child.path.link_target(),
-            child.name
-        );
+        let _ = write!(out, "- [[{}|{}]]{eol}", child.path.link_target(), child.name);
     }
     let stays = |at: usize| {
-        at < lead.end
-            || sections
-                .iter()
-                .enumerate()
-                .any(|(i, s)| !leaving.contains(&i) && s.span.contains(&at))
+        at < lead.end || sections.iter().enumerate().any(|(i, s)| !leaving.contains(&i) && s.span.contains(&at))
     };
     if !provenance.is_empty() && !provenance.iter().any(|s| stays(s.span.start)) {
         // In a sentence, so that it is no second copy of a block that a child took over.
         let mut seen = BTreeSet::new();
-        let sources = provenance
-            .iter()
-            .filter(|s| seen.insert(s.written.as_str()));
-        let fields: Vec<_> = sources
-            .map(|s| format!("({DERIVED_FROM}:: [[{}]])", s.written))
-            .collect();
-        let (head, joint) = if chinese {
-            ("来源：", "、")
-        } else {
-            ("Drawn from ", ", ")
-        };
+        let sources = provenance.iter().filter(|s| seen.insert(s.written.as_str()));
+        let fields: Vec<_> = sources.map(|s| format!("({DERIVED_FROM}:: [[{}]])", s.written)).collect();
+        let (head, joint) = if chinese { ("来源：", "、") } else { ("Drawn from ", ", ") };
         let _ = write!(out, "{eol}{head}{}{eol}", fields.join(joint));
     }
-    let staying: Vec<&Section> = sections
-        .iter()
-        .enumerate()
-        .filter(|(i, _)| !leaving.contains(i))
-        .map(|(_, s)| s)
-        .collect();
+    let staying: Vec<&Section> =
+        sections.iter().enumerate().filter(|(i, _)| !leaving.contains(i)).map(|(_, s)| s).collect();
     if !staying.is_empty() {
         out.push_str(eol);
     }

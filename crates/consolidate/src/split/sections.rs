@@ -28,11 +28,7 @@ pub(super) struct Section {
 pub(super) fn sections(doc: &Document, text: &str) -> (Range<usize>, Vec<Section>) {
     let body = doc.body.clone();
     let reading = Reading::of(doc, text);
-    let headings: Vec<_> = doc
-        .headings
-        .iter()
-        .filter(|h| h.span.start >= body.start)
-        .collect();
+    let headings: Vec<_> = doc.headings.iter().filter(|h| h.span.start >= body.start).collect();
     let inside_block = |at: usize| {
         let after = doc.blocks.partition_point(|b| b.span.start < at);
         let before = after.checked_sub(1).and_then(|i| doc.blocks.get(i));
@@ -46,22 +42,13 @@ pub(super) fn sections(doc: &Document, text: &str) -> (Range<usize>, Vec<Section
         }
         _ => false,
     };
-    let candidates = headings
-        .iter()
-        .skip(usize::from(title))
-        .filter(|h| !inside_block(h.span.start));
+    let candidates = headings.iter().skip(usize::from(title)).filter(|h| !inside_block(h.span.start));
     let candidates: Vec<_> = candidates.collect();
     let Some(level) = candidates.iter().map(|h| h.level).min() else {
         return (body, Vec::new());
     };
-    let tops: Vec<_> = candidates
-        .into_iter()
-        .filter(|h| h.level == level)
-        .collect();
-    let starts: Vec<usize> = tops
-        .iter()
-        .map(|h| line_start(text, h.span.start).max(body.start))
-        .collect();
+    let tops: Vec<_> = candidates.into_iter().filter(|h| h.level == level).collect();
+    let starts: Vec<usize> = tops.iter().map(|h| line_start(text, h.span.start).max(body.start)).collect();
     let mut out = Vec::new();
     for (i, heading) in tops.iter().enumerate() {
         let Some(&start) = starts.get(i) else {
@@ -71,30 +58,20 @@ pub(super) fn sections(doc: &Document, text: &str) -> (Range<usize>, Vec<Section
         let span = start..end;
         let statement = reading.statement_in(span.clone());
         let tokens = estimate_tokens(text.get(span.clone()).unwrap_or(""));
-        out.push(Section {
-            heading: heading.text.clone(),
-            span,
-            statement,
-            tokens,
-        });
+        out.push(Section { heading: heading.text.clone(), span, statement, tokens });
     }
     let lead = body.start..starts.first().copied().unwrap_or(body.end);
     (lead, out)
 }
 
 fn line_start(text: &str, at: usize) -> usize {
-    text.get(..at)
-        .and_then(|t| t.rfind('\n'))
-        .map_or(0, |n| n + 1)
+    text.get(..at).and_then(|t| t.rfind('\n')).map_or(0, |n| n + 1)
 }
 
 /// Groups of sections that speak of the same, each in order, by their first section. Two sections
 /// whose words are alike by at least `cohesion` are one theme, and so is what they join.
 pub(super) fn themes(sections: &[Section], cohesion: f64) -> Vec<Vec<usize>> {
-    let vectors: Vec<BTreeMap<String, f64>> = sections
-        .iter()
-        .map(|s| counts(&s.heading, &s.statement))
-        .collect();
+    let vectors: Vec<BTreeMap<String, f64>> = sections.iter().map(|s| counts(&s.heading, &s.statement)).collect();
     let mut group: Vec<usize> = (0..sections.len()).collect();
     for (i, a) in vectors.iter().enumerate() {
         for (j, b) in vectors.iter().enumerate().skip(i + 1) {
@@ -103,10 +80,7 @@ pub(super) fn themes(sections: &[Section], cohesion: f64) -> Vec<Vec<usize>> {
                     (Some(&x), Some(&y)) => (x.min(y), x.max(y)),
                     _ => continue,
                 };
-                group
-                    .iter_mut()
-                    .filter(|g| **g == drop)
-                    .for_each(|g| *g = keep);
+                group.iter_mut().filter(|g| **g == drop).for_each(|g| *g = keep);
             }
         }
     }
@@ -119,17 +93,11 @@ pub(super) fn themes(sections: &[Section], cohesion: f64) -> Vec<Vec<usize>> {
 
 /// The largest likeness between sections of different themes.
 pub(super) fn likeness_across(sections: &[Section], themes: &[Vec<usize>]) -> f64 {
-    let vectors: Vec<BTreeMap<String, f64>> = sections
-        .iter()
-        .map(|s| counts(&s.heading, &s.statement))
-        .collect();
+    let vectors: Vec<BTreeMap<String, f64>> = sections.iter().map(|s| counts(&s.heading, &s.statement)).collect();
     let mut largest = 0.0_f64;
     for (t, theme) in themes.iter().enumerate() {
         for other in themes.iter().skip(t + 1) {
-            for (a, b) in theme
-                .iter()
-                .flat_map(|i| other.iter().map(move |j| (*i, *j)))
-            {
+            for (a, b) in theme.iter().flat_map(|i| other.iter().map(move |j| (*i, *j))) {
                 if let (Some(a), Some(b)) = (vectors.get(a), vectors.get(b)) {
                     largest = largest.max(cosine(a, b));
                 }
@@ -141,10 +109,7 @@ pub(super) fn likeness_across(sections: &[Section], themes: &[Vec<usize>]) -> f6
 
 fn counts(heading: &str, statement: &str) -> BTreeMap<String, f64> {
     let mut out = BTreeMap::new();
-    for word in content_words(heading)
-        .into_iter()
-        .chain(content_words(statement))
-    {
+    for word in content_words(heading).into_iter().chain(content_words(statement)) {
         *out.entry(word).or_insert(0.0) += 1.0;
     }
     out
@@ -152,10 +117,7 @@ fn counts(heading: &str, statement: &str) -> BTreeMap<String, f64> {
 
 /// Cosine of two bags of words; 0 when one is empty.
 fn cosine(a: &BTreeMap<String, f64>, b: &BTreeMap<String, f64>) -> f64 {
-    let dot: f64 = a
-        .iter()
-        .filter_map(|(word, x)| b.get(word).map(|y| x * y))
-        .sum();
+    let dot: f64 = a.iter().filter_map(|(word, x)| b.get(word).map(|y| x * y)).sum();
     let norm = |v: &BTreeMap<String, f64>| v.values().map(|x| x * x).sum::<f64>().sqrt();
     let both = norm(a) * norm(b);
     if both > 0.0 { dot / both } else { 0.0 }
@@ -176,9 +138,7 @@ fn is_reference_definition(line: &str) -> bool {
     let line = line.trim_start();
     line.starts_with('[')
         && !line.starts_with("[[")
-        && line
-            .find("]:")
-            .is_some_and(|at| line.get(1..at).is_some_and(|l| !l.contains(']')))
+        && line.find("]:").is_some_and(|at| line.get(1..at).is_some_and(|l| !l.contains(']')))
 }
 
 #[cfg(test)]
@@ -188,11 +148,7 @@ mod tests {
     use super::*;
 
     fn check(text: &str, expected: &[&str]) {
-        let headings: Vec<_> = sections(&Document::parse(text), text)
-            .1
-            .into_iter()
-            .map(|s| s.heading)
-            .collect();
+        let headings: Vec<_> = sections(&Document::parse(text), text).1.into_iter().map(|s| s.heading).collect();
         assert_eq!(headings, expected);
     }
 
@@ -208,21 +164,14 @@ mod tests {
 
     #[test]
     fn con_05_headings_in_code_and_quotes_are_none() {
-        check(
-            "## A\n```\n## no\n```\n~~~\n# no\n~~~\n## B\n    ## no\n%%\n## no\n%%\n",
-            &["A", "B"],
-        );
+        check("## A\n```\n## no\n```\n~~~\n# no\n~~~\n## B\n    ## no\n%%\n## no\n%%\n", &["A", "B"]);
     }
 
     fn rejoined(text: &str) -> String {
         let doc = Document::parse(text);
         let (lead, sections) = sections(&doc, text);
-        let spans = [lead]
-            .into_iter()
-            .chain(sections.into_iter().map(|s| s.span));
-        spans
-            .map(|span| text.get(span).expect("on character boundaries"))
-            .collect()
+        let spans = [lead].into_iter().chain(sections.into_iter().map(|s| s.span));
+        spans.map(|span| text.get(span).expect("on character boundaries")).collect()
     }
 
     proptest! {

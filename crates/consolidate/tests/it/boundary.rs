@@ -29,28 +29,11 @@ fn tempting() -> String {
 fn a_run_writes_signals_and_reports_and_touches_no_note() {
     let vault = temp_vault(&tempting());
     let before = notes(&vault);
-    consolidate(
-        &vault,
-        NOON,
-        &[
-            Task::Communities,
-            Task::Duplicates,
-            Task::Time,
-            Task::Health,
-        ],
-    );
+    consolidate(&vault, NOON, &[Task::Communities, Task::Duplicates, Task::Time, Task::Health]);
     // It did see all of it …
-    assert!(
-        vault
-            .read("audit/2026-11-30/duplicates.md")
-            .contains("island-ferry")
-    );
+    assert!(vault.read("audit/2026-11-30/duplicates.md").contains("island-ferry"));
     assert!(vault.read("audit/2026-11-30/health.md").contains("nowhere"));
-    assert!(
-        meta::<Archived>(&vault)
-            .notes
-            .contains_key("digest/wiki/idle.md")
-    );
+    assert!(meta::<Archived>(&vault).notes.contains_key("digest/wiki/idle.md"));
     assert!(!meta::<Communities>(&vault).communities.is_empty());
     // … and merged, mended, moved and marked nothing.
     assert_eq!(notes(&vault), before);
@@ -80,36 +63,19 @@ fn a_split_leaves_inbound_links_at_the_parent() {
         ## Kitchen\n\nSoup is served at noon, bread comes from the baker across the street, tea stands beside the window all day.\n";
     let inbound = [
         ("Mine.md", "[[big]] and [[big#Deployment|how it runs]]\n"),
-        (
-            "daily/2026-11-29/e.md",
-            "about [[digest/wiki/big|Ranking]] ^b1\n",
-        ),
+        ("daily/2026-11-29/e.md", "about [[digest/wiki/big|Ranking]] ^b1\n"),
         ("digest/wiki/other.md", "refines:: [[big]]\n"),
     ];
     let vault = temp_vault(&format!("=== digest/wiki/big.md\n{big}"));
-    inbound
-        .iter()
-        .for_each(|(path, text)| vault.write(path, text));
-    let config = SplitConfig {
-        threshold_tokens: 60,
-        min_child_tokens: 10,
-        ..SplitConfig::default()
-    };
+    inbound.iter().for_each(|(path, text)| vault.write(path, text));
+    let config = SplitConfig { threshold_tokens: 60, min_child_tokens: 10, ..SplitConfig::default() };
     let open = Vault::open(vault.path()).unwrap();
     let parent: NotePath = "digest/wiki/big.md".parse().unwrap();
     let before = open.snapshot();
     let arrows = before.graph().in_edges(&parent);
     assert_eq!(arrows.len(), 3);
-    let decision = plan(
-        &before,
-        &open.read(&parent).unwrap(),
-        None,
-        &config,
-        clock(NOON).now(),
-    );
-    let SplitDecision::Split(plan) = decision else {
-        panic!("it is not split")
-    };
+    let decision = plan(&before, &open.read(&parent).unwrap(), None, &config, clock(NOON).now());
+    let SplitDecision::Split(plan) = decision else { panic!("it is not split") };
     // The section that an anchor points into stays, the two others leave.
     let children = plan.children.len();
     assert_eq!(children, 2);
@@ -120,11 +86,7 @@ fn a_split_leaves_inbound_links_at_the_parent() {
     }
     let still = after.graph().in_edges(&parent);
     assert!(arrows.iter().all(|edge| still.contains(edge)), "{still:?}");
-    assert_eq!(
-        still.len(),
-        arrows.len() + children,
-        "only the children were added"
-    );
+    assert_eq!(still.len(), arrows.len() + children, "only the children were added");
     // The parent stayed where it was and nothing else went.
     assert!(before.notes().all(|note| after.note(&note.path).is_some()));
 }

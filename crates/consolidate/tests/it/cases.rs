@@ -44,11 +44,7 @@ fn con_03_records_of_one_form_are_no_duplicates() {
     ));
     let before = notes(&vault);
     let report = consolidate(&vault, NOON, &[Task::Duplicates]);
-    let pairs: Vec<_> = report
-        .duplicates
-        .iter()
-        .map(|p| format!("{} {}", p.keep, p.other))
-        .collect();
+    let pairs: Vec<_> = report.duplicates.iter().map(|p| format!("{} {}", p.keep, p.other)).collect();
     assert_eq!(pairs, [format!("{W}/x.md {W}/y.md")]);
     assert_eq!(notes(&vault), before);
 }
@@ -67,11 +63,7 @@ fn con_04_what_is_used_or_leaned_on_is_not_archived() {
     ));
     let before = notes(&vault);
     let report = consolidate(&vault, "2026-05-02T12:00:00Z", &[Task::Time]);
-    let archived: Vec<_> = report
-        .archived
-        .iter()
-        .map(|p| p.stem().to_owned())
-        .collect();
+    let archived: Vec<_> = report.archived.iter().map(|p| p.stem().to_owned()).collect();
     assert_eq!(archived, ["old-idle"]);
     assert_eq!(notes(&vault), before);
 }
@@ -82,32 +74,17 @@ fn con_06_cut_and_rubbish_signals_are_set_aside_and_made_anew() {
         "=== {W}/a.md\nalpha [[b]]\n=== {W}/b.md\nbeta\n=== meta/graph.json\n{{\"nodes\":[{{\"id\":\"a.m\n=== meta/duplicates.json\n[]\n"
     ));
     vault.write("meta/communities.json", [0_u8; 70]);
-    vault.write(
-        "meta/access_log.json",
-        "{\"version\": 1, \"computed_at\": \"2026-04-29T12:00",
-    );
+    vault.write("meta/access_log.json", "{\"version\": 1, \"computed_at\": \"2026-04-29T12:00");
     vault.write("meta/recency.json", "[]");
     vault.write("meta/archived.json", "{\"version\": 99}");
     let before = notes(&vault);
     let report = consolidate(&vault, NOON, &Task::ALL);
-    assert!(
-        report.tasks.iter().all(|t| t.state == TaskState::Done),
-        "{report:?}"
-    );
+    assert!(report.tasks.iter().all(|t| t.state == TaskState::Done), "{report:?}");
     assert_eq!(report.problems.len(), 4, "{:?}", report.problems);
     for file in ["communities", "access_log", "recency", "archived"] {
         let text = vault.read(&format!("meta/{file}.json"));
-        assert!(
-            serde_json::from_str::<serde_json::Value>(&text).is_ok(),
-            "{file}: {text}"
-        );
-        assert!(
-            vault
-                .path()
-                .join(format!(".dormouse/set-aside/{file}.json"))
-                .exists(),
-            "{file}"
-        );
+        assert!(serde_json::from_str::<serde_json::Value>(&text).is_ok(), "{file}: {text}");
+        assert!(vault.path().join(format!(".dormouse/set-aside/{file}.json")).exists(), "{file}");
     }
     assert_eq!(notes(&vault), before);
     assert!(consolidate(&vault, NOON, &Task::ALL).problems.is_empty());

@@ -78,10 +78,7 @@ fn item_25_an_index_of_everything_does_not_swallow_the_themes() {
     let mut all = String::new();
     for theme in ["a", "b", "c", "d"] {
         for i in 0..6 {
-            let links: String = (0..6)
-                .filter(|j| *j != i)
-                .map(|j| format!("[[{theme}{j}]] "))
-                .collect();
+            let links: String = (0..6).filter(|j| *j != i).map(|j| format!("[[{theme}{j}]] ")).collect();
             text.push_str(&digest(&format!("{theme}{i}"), &links));
             let _ = write!(all, "[[{theme}{i}]] ");
         }
@@ -118,18 +115,9 @@ fn item_24_a_new_leaf_changes_no_other_theme_and_a_hub_that_goes_breaks_nothing(
 #[test]
 fn a_theme_has_a_label_a_hub_and_its_stability() {
     let text = [
-        digest(
-            "ranking",
-            "BM25 ranking without length norm wins. [[fusion]] [[stemming]]",
-        ),
-        digest(
-            "fusion",
-            "Score fusion for ranking beats rank fusion. [[ranking]]",
-        ),
-        digest(
-            "stemming",
-            "Stemming helps the ranking of plain questions. [[ranking]]",
-        ),
+        digest("ranking", "BM25 ranking without length norm wins. [[fusion]] [[stemming]]"),
+        digest("fusion", "Score fusion for ranking beats rank fusion. [[ranking]]"),
+        digest("stemming", "Stemming helps the ranking of plain questions. [[ranking]]"),
         digest("备份", "备份流程每周一次。[[恢复]] [[演练]]"),
         digest("恢复", "备份之后要试恢复流程。[[备份]]"),
         digest("演练", "备份演练的流程。[[备份]]"),
@@ -139,12 +127,7 @@ fn a_theme_has_a_label_a_hub_and_its_stability() {
     let lines: Vec<String> = report
         .communities
         .iter()
-        .map(|t| {
-            format!(
-                "{} | {} | {} | {} | {}",
-                t.id, t.label, t.size, t.hub, t.stability
-            )
-        })
+        .map(|t| format!("{} | {} | {} | {} | {}", t.id, t.label, t.size, t.hub, t.stability))
         .collect();
     expect![[r#"
         0 | ranking · fusion · stemming | 3 | digest/wiki/ranking.md | 1
@@ -156,14 +139,8 @@ fn a_theme_has_a_label_a_hub_and_its_stability() {
 fn the_parent_of_a_split_is_the_hub_of_its_parts() {
     let text = [
         digest("whole", "[[part-1]] [[part-2]]"),
-        digest(
-            "part-1",
-            "part_of:: [[digest/wiki/whole]]\n\n[[part-2]] [[part-3]]",
-        ),
-        digest(
-            "part-2",
-            "part_of:: [[digest/wiki/whole]]\n\n[[part-3]] [[part-1]]",
-        ),
+        digest("part-1", "part_of:: [[digest/wiki/whole]]\n\n[[part-2]] [[part-3]]"),
+        digest("part-2", "part_of:: [[digest/wiki/whole]]\n\n[[part-3]] [[part-1]]"),
         digest("part-3", "[[part-2]]"),
     ];
     let vault = temp_vault(&text.concat());
@@ -173,8 +150,7 @@ fn the_parent_of_a_split_is_the_hub_of_its_parts() {
 
 #[test]
 fn conflict_copies_are_in_no_theme() {
-    let copy =
-        "=== digest/wiki/a1 (Conflicted copy laptop 202611121030).md\n[[b1]] [[b2]] [[b3]]\n";
+    let copy = "=== digest/wiki/a1 (Conflicted copy laptop 202611121030).md\n[[b1]] [[b2]] [[b3]]\n";
     check(
         &format!("{}{copy}", two_triangles()),
         expect![[r#"

@@ -70,9 +70,7 @@ fn item_16_short_notes_and_notes_of_different_length_are_not_similar() {
 #[test]
 fn similar_text_is_found_in_both_directions() {
     check(
-        &format!(
-            "=== digest/wiki/a.md\n{LONG}\n=== digest/wiki/b.md\n{LONG} One more remark stands here.\n"
-        ),
+        &format!("=== digest/wiki/a.md\n{LONG}\n=== digest/wiki/b.md\n{LONG} One more remark stands here.\n"),
         expect![[r#"
             a b {"kind":"similar","jaccard":0.931818,"containment":0.931818}
         "#]],
@@ -149,38 +147,25 @@ fn item_18_a_conflict_copy_comes_first_with_a_diff() {
 
 #[test]
 fn item_19_and_30_the_same_pairs_twice_leave_the_page_alone() {
-    let vault = temp_vault(
-        "=== digest/wiki/a.md\nThe same words.\n=== digest/wiki/b.md\nThe same words.\n",
-    );
+    let vault = temp_vault("=== digest/wiki/a.md\nThe same words.\n=== digest/wiki/b.md\nThe same words.\n");
     let first = pairs(&vault);
     let page = vault.read("audit/2026-11-30/duplicates.md");
-    let written = std::fs::metadata(vault.path().join("audit/2026-11-30/duplicates.md"))
-        .unwrap()
-        .modified()
-        .unwrap();
+    let written = std::fs::metadata(vault.path().join("audit/2026-11-30/duplicates.md")).unwrap().modified().unwrap();
     assert_eq!(pairs(&vault), first);
     assert_eq!(vault.read("audit/2026-11-30/duplicates.md"), page);
-    let after = std::fs::metadata(vault.path().join("audit/2026-11-30/duplicates.md"))
-        .unwrap()
-        .modified()
-        .unwrap();
+    let after = std::fs::metadata(vault.path().join("audit/2026-11-30/duplicates.md")).unwrap().modified().unwrap();
     assert_eq!(written, after);
     vault.write("digest/wiki/c.md", "The same words.\n");
     pairs(&vault);
     let longer = vault.read("audit/2026-11-30/duplicates.md");
-    assert!(
-        longer.starts_with(&page) && longer.matches("### ").count() == 3,
-        "{longer}"
-    );
+    assert!(longer.starts_with(&page) && longer.matches("### ").count() == 3, "{longer}");
 }
 
 #[test]
 fn thousands_of_notes_of_one_form_are_searched_in_no_time() {
     let mut text = String::new();
     for i in 0..2000 {
-        text.push_str(&format!(
-            "=== digest/wiki/n{i}.md\nStandup of day {i}: deployed, tested, no blockers at all.\n"
-        ));
+        text.push_str(&format!("=== digest/wiki/n{i}.md\nStandup of day {i}: deployed, tested, no blockers at all.\n"));
     }
     check(&text, expect![[r#""#]]);
 }

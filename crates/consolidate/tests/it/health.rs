@@ -15,10 +15,7 @@ fn findings(vault: &TempVault, now: &str) -> String {
     for f in &health.findings {
         let place = f.path.as_ref().map_or("-", |p| p.file_name());
         let line = f.line.map(|l| format!(":{l}")).unwrap_or_default();
-        out.push_str(&format!(
-            "{:?} {:?} {place}{line} {}\n",
-            f.severity, f.kind, f.message
-        ));
+        out.push_str(&format!("{:?} {:?} {place}{line} {}\n", f.severity, f.kind, f.message));
     }
     out
 }
@@ -88,7 +85,8 @@ fn links_that_vanished_since_the_last_check_are_reported_once() {
         Warning LinksLost a.md 1 link(s) lost since the last check: `[[digest/wiki/c]]`
         Warning NoteGone c.md was there at the last check and is gone; restore it if nobody meant that
         Notice PendingMaterial - material that waits for a dream: 1; run `dormouse dream`
-    "#]].assert_eq(&findings(&vault, "2026-12-01T12:00:00+08:00"));
+    "#]]
+    .assert_eq(&findings(&vault, "2026-12-01T12:00:00+08:00"));
     expect![[r#"
         exit 0
         Notice PendingMaterial - material that waits for a dream: 1; run `dormouse dream`
@@ -99,9 +97,7 @@ fn links_that_vanished_since_the_last_check_are_reported_once() {
 #[test]
 fn a_note_that_moved_is_followed() {
     let from = "derived_from:: [[daily/2026-11-30/e]]";
-    let vault = temp_vault(&format!(
-        "{DAY}=== digest/wiki/a.md\n[[b]]\n{from}\n=== digest/wiki/b.md\nb\n{from}\n"
-    ));
+    let vault = temp_vault(&format!("{DAY}=== digest/wiki/a.md\n[[b]]\n{from}\n=== digest/wiki/b.md\nb\n{from}\n"));
     findings(&vault, NOON);
     let text = vault.read("digest/wiki/b.md");
     vault.remove("digest/wiki/b.md");
@@ -147,11 +143,7 @@ fn the_page_reads_well_and_is_written_once_for_the_same_findings() {
 #[test]
 fn signals_of_another_vault_are_stale() {
     let vault = temp_vault("=== digest/wiki/a.md\nx\n");
-    consolidate(
-        &vault,
-        "2026-11-01T12:00:00+08:00",
-        &[Task::Communities, Task::Time],
-    );
+    consolidate(&vault, "2026-11-01T12:00:00+08:00", &[Task::Communities, Task::Time]);
     vault.remove("digest/wiki/a.md");
     vault.write("digest/wiki/b.md", "y\n");
     let found = findings(&vault, NOON);

@@ -38,23 +38,15 @@ pub(crate) fn consolidate_with(
     config: &ConsolidateConfig,
 ) -> ConsolidateReport {
     let open = Vault::open(vault.path()).expect("a vault");
-    let context = RunContext {
-        vault: &open,
-        clock: &clock(now),
-        config,
-        seed: 0,
-        progress: &Silent,
-        cancel: &|| false,
-    };
+    let context =
+        RunContext { vault: &open, clock: &clock(now), config, seed: 0, progress: &Silent, cancel: &|| false };
     run(context, tasks).expect("a run")
 }
 
 /// A derived file as it stands.
 pub(crate) fn meta<T: Artefact>(vault: &TempVault) -> T {
     let open = Vault::open(vault.path()).expect("a vault");
-    open.meta::<T>()
-        .value
-        .unwrap_or_else(|| panic!("{} is not there", T::FILE))
+    open.meta::<T>().value.unwrap_or_else(|| panic!("{} is not there", T::FILE))
 }
 
 /// The communities, one line each: members by file stem.

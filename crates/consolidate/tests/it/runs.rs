@@ -4,8 +4,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use dormouse_consolidate::{
-    ConsolidateConfig, ConsolidateError, LastRuns, Progress, RunContext, Scheduler, Silent, Task,
-    TaskState, run,
+    ConsolidateConfig, ConsolidateError, LastRuns, Progress, RunContext, Scheduler, Silent, Task, TaskState, run,
 };
 use dormouse_fixtures::{copy_tree, example_vault, temp_vault};
 use dormouse_vault::{CommitError, OpenOptions, Stage, Vault};
@@ -17,10 +16,7 @@ use crate::{NOON, clock, consolidate, digest, notes};
 fn an_empty_folder_can_be_consolidated() {
     let vault = temp_vault("");
     let report = consolidate(&vault, NOON, &Task::ALL);
-    assert!(
-        report.tasks.iter().all(|t| t.state == TaskState::Done),
-        "{report:?}"
-    );
+    assert!(report.tasks.iter().all(|t| t.state == TaskState::Done), "{report:?}");
     assert_eq!(report.exit_code(), 0);
 }
 
@@ -40,41 +36,24 @@ fn items_26_and_34_repeated_runs_change_nothing_but_the_time() {
     for _ in 0..3 {
         consolidate(&vault, NOON, &Task::ALL);
         let again = vault.files();
-        let changed: Vec<_> = again
-            .iter()
-            .filter(|(path, bytes)| first.get(*path) != Some(bytes))
-            .map(|(p, _)| p)
-            .collect();
+        let changed: Vec<_> =
+            again.iter().filter(|(path, bytes)| first.get(*path) != Some(bytes)).map(|(p, _)| p).collect();
         // Health sees that the signals are there now, once.
-        assert!(
-            changed
-                .iter()
-                .all(|p| p.as_str() == "audit/2026-11-30/health.md"),
-            "{changed:?}"
-        );
+        assert!(changed.iter().all(|p| p.as_str() == "audit/2026-11-30/health.md"), "{changed:?}");
     }
     assert_eq!(notes(&vault), before);
 }
 
 #[test]
 fn con_01_files_written_in_another_order_give_the_same_bytes() {
-    let parts: Vec<String> = (0..12)
-        .map(|i| {
-            digest(
-                &format!("n{i}"),
-                &format!("[[n{}]] [[n{}]]", (i + 1) % 12, (i * 5) % 12),
-            )
-        })
-        .collect();
+    let parts: Vec<String> =
+        (0..12).map(|i| digest(&format!("n{i}"), &format!("[[n{}]] [[n{}]]", (i + 1) % 12, (i * 5) % 12))).collect();
     let forward = temp_vault(&parts.concat());
     let backward = temp_vault(&parts.iter().rev().cloned().collect::<String>());
     for vault in [&forward, &backward] {
         consolidate(vault, NOON, &[Task::Communities, Task::Duplicates]);
     }
-    assert_eq!(
-        forward.dump_if(|p| p.starts_with("meta/")),
-        backward.dump_if(|p| p.starts_with("meta/"))
-    );
+    assert_eq!(forward.dump_if(|p| p.starts_with("meta/")), backward.dump_if(|p| p.starts_with("meta/")));
 }
 
 #[test]
@@ -83,32 +62,15 @@ fn a_run_that_is_cancelled_writes_nothing_more() {
     let open = Vault::open(vault.path()).unwrap();
     let config = ConsolidateConfig::default();
     let now = clock(NOON);
-    let context = RunContext {
-        vault: &open,
-        clock: &now,
-        config: &config,
-        seed: 0,
-        progress: &Silent,
-        cancel: &|| true,
-    };
+    let context =
+        RunContext { vault: &open, clock: &now, config: &config, seed: 0, progress: &Silent, cancel: &|| true };
     let report = run(context, &Task::ALL).unwrap();
     assert!(report.tasks.iter().all(|t| t.state == TaskState::Skipped));
-    assert!(
-        vault.files().keys().all(|p| p.starts_with("digest/")),
-        "{:?}",
-        vault.files().keys()
-    );
+    assert!(vault.files().keys().all(|p| p.starts_with("digest/")), "{:?}", vault.files().keys());
 
     let asked = AtomicUsize::new(0);
     let late = || asked.fetch_add(1, Ordering::Relaxed) > 2;
-    let context = RunContext {
-        vault: &open,
-        clock: &now,
-        config: &config,
-        seed: 0,
-        progress: &Silent,
-        cancel: &late,
-    };
+    let context = RunContext { vault: &open, clock: &now, config: &config, seed: 0, progress: &Silent, cancel: &late };
     let report = run(context, &[Task::Communities, Task::Time]).unwrap();
     assert_eq!(report.tasks[0].state, TaskState::Cancelled);
     assert_eq!(report.tasks[1].state, TaskState::Skipped);
@@ -122,18 +84,9 @@ fn item_37_a_second_run_at_once_is_told_so() {
     let held = open.lock_stage(Stage::Consolidate).unwrap();
     let config = ConsolidateConfig::default();
     let now = clock(NOON);
-    let context = || RunContext {
-        vault: &open,
-        clock: &now,
-        config: &config,
-        seed: 0,
-        progress: &Silent,
-        cancel: &|| false,
-    };
-    assert!(matches!(
-        run(context(), &[Task::Time]),
-        Err(ConsolidateError::Commit(CommitError::Locked { .. }))
-    ));
+    let context =
+        || RunContext { vault: &open, clock: &now, config: &config, seed: 0, progress: &Silent, cancel: &|| false };
+    assert!(matches!(run(context(), &[Task::Time]), Err(ConsolidateError::Commit(CommitError::Locked { .. }))));
     drop(held);
     assert!(run(context(), &[Task::Time]).is_ok());
 }
@@ -141,28 +94,12 @@ fn item_37_a_second_run_at_once_is_told_so() {
 #[test]
 fn a_read_only_vault_is_refused_and_untouched() {
     let vault = temp_vault(&digest("a", "x"));
-    let open = Vault::open_with(
-        vault.path(),
-        OpenOptions {
-            read_only: true,
-            ..OpenOptions::default()
-        },
-    )
-    .unwrap();
+    let open = Vault::open_with(vault.path(), OpenOptions { read_only: true, ..OpenOptions::default() }).unwrap();
     let config = ConsolidateConfig::default();
     let now = clock(NOON);
-    let context = RunContext {
-        vault: &open,
-        clock: &now,
-        config: &config,
-        seed: 0,
-        progress: &Silent,
-        cancel: &|| false,
-    };
-    assert!(matches!(
-        run(context, &Task::ALL),
-        Err(ConsolidateError::Commit(CommitError::ReadOnly { .. }))
-    ));
+    let context =
+        RunContext { vault: &open, clock: &now, config: &config, seed: 0, progress: &Silent, cancel: &|| false };
+    assert!(matches!(run(context, &Task::ALL), Err(ConsolidateError::Commit(CommitError::ReadOnly { .. }))));
     assert!(!vault.path().join(".dormouse").exists());
 }
 
@@ -172,13 +109,7 @@ fn item_33_a_task_that_fails_is_reported_and_the_others_run() {
     // A folder where the file must go.
     vault.write("meta/communities.json/in-the-way", "x");
     let report = consolidate(&vault, NOON, &[Task::Communities, Task::Time, Task::Health]);
-    assert!(
-        matches!(
-            report.state(Task::Communities),
-            Some(TaskState::Failed { .. })
-        ),
-        "{report:?}"
-    );
+    assert!(matches!(report.state(Task::Communities), Some(TaskState::Failed { .. })), "{report:?}");
     assert_eq!(report.state(Task::Time), Some(&TaskState::Done));
     assert_eq!(report.state(Task::Health), Some(&TaskState::Done));
     assert_eq!(report.exit_code(), 1);
@@ -189,16 +120,10 @@ struct Told(Mutex<Vec<String>>);
 
 impl Progress for Told {
     fn begin(&self, task: Task, steps: u64) {
-        self.0.lock().unwrap().push(format!(
-            "{task} begins {}",
-            if steps > 0 { "with steps" } else { "empty" }
-        ));
+        self.0.lock().unwrap().push(format!("{task} begins {}", if steps > 0 { "with steps" } else { "empty" }));
     }
     fn end(&self, task: Task, state: &TaskState) {
-        self.0
-            .lock()
-            .unwrap()
-            .push(format!("{task} ends {state:?}"));
+        self.0.lock().unwrap().push(format!("{task} ends {state:?}"));
     }
 }
 
@@ -209,14 +134,8 @@ fn progress_is_told_in_the_order_of_the_tasks() {
     let told = Told::default();
     let config = ConsolidateConfig::default();
     let now = clock(NOON);
-    let context = RunContext {
-        vault: &open,
-        clock: &now,
-        config: &config,
-        seed: 0,
-        progress: &told,
-        cancel: &|| false,
-    };
+    let context =
+        RunContext { vault: &open, clock: &now, config: &config, seed: 0, progress: &told, cancel: &|| false };
     run(context, &[Task::Health, Task::Communities]).unwrap();
     expect![[r#"
         communities begins with steps
@@ -232,16 +151,8 @@ fn what_ran_is_not_due_until_its_interval_is_over() {
     let due = |now: &str| {
         let open = Vault::open(vault.path()).unwrap();
         let now: chrono::DateTime<chrono::FixedOffset> = now.parse().unwrap();
-        let tasks = Scheduler::default().due(
-            now,
-            now - chrono::Duration::hours(2),
-            &LastRuns::load(&open),
-        );
-        tasks
-            .iter()
-            .map(|t| t.as_str())
-            .collect::<Vec<_>>()
-            .join(" ")
+        let tasks = Scheduler::default().due(now, now - chrono::Duration::hours(2), &LastRuns::load(&open));
+        tasks.iter().map(|t| t.as_str()).collect::<Vec<_>>().join(" ")
     };
     assert_eq!(due(NOON), "split communities time duplicates health");
     consolidate(&vault, NOON, &Task::ALL);
@@ -256,13 +167,7 @@ fn the_report_is_plain_json_with_a_schema() {
     let vault = temp_vault(&digest("a", "x"));
     let report = consolidate(&vault, NOON, &[Task::Time]);
     let json = serde_json::to_string(&report).unwrap();
-    assert_eq!(
-        serde_json::from_str::<dormouse_consolidate::ConsolidateReport>(&json).unwrap(),
-        report
-    );
-    let schema = serde_json::to_string(&schemars::schema_for!(
-        dormouse_consolidate::ConsolidateReport
-    ))
-    .unwrap();
+    assert_eq!(serde_json::from_str::<dormouse_consolidate::ConsolidateReport>(&json).unwrap(), report);
+    let schema = serde_json::to_string(&schemars::schema_for!(dormouse_consolidate::ConsolidateReport)).unwrap();
     assert!(schema.contains("\"communities\""));
 }

@@ -12,23 +12,13 @@ use crate::{NOON, clock, consolidate, meta};
 
 /// A threshold that lets a test's note be short.
 fn small() -> SplitConfig {
-    SplitConfig {
-        threshold_tokens: 60,
-        min_child_tokens: 10,
-        ..SplitConfig::default()
-    }
+    SplitConfig { threshold_tokens: 60, min_child_tokens: 10, ..SplitConfig::default() }
 }
 
 fn decide(vault: &TempVault, path: &str, config: &SplitConfig) -> SplitDecision {
     let open = Vault::open(vault.path()).unwrap();
     let text = open.read(&path.parse().unwrap()).unwrap();
-    plan(
-        &open.snapshot(),
-        &text,
-        open.meta::<Cooldowns>().value.as_ref(),
-        config,
-        clock(NOON).now(),
-    )
+    plan(&open.snapshot(), &text, open.meta::<Cooldowns>().value.as_ref(), config, clock(NOON).now())
 }
 
 fn planned(vault: &TempVault, path: &str, config: &SplitConfig) -> SplitPlan {
@@ -54,9 +44,7 @@ const BIG: &str = "---\nname: Ranking\n# a comment\ntags: [search]\nodd:   'no'\
 ## Sources\n\nderived_from:: [[daily/2026-11-29/f]]\n";
 
 fn ranking() -> TempVault {
-    temp_vault(&format!(
-        "{EVENT}=== digest/wiki/other.md\nx\n=== digest/wiki/big.md\n{BIG}"
-    ))
+    temp_vault(&format!("{EVENT}=== digest/wiki/other.md\nx\n=== digest/wiki/big.md\n{BIG}"))
 }
 
 #[test]
@@ -125,7 +113,7 @@ fn themes_leave_verbatim_and_the_parent_stays_as_the_overview() {
         derived_from:: [[daily/2026-11-30/e#^b1]]
 
     "#]]
-        .assert_eq(&vault.dump_if(|p| p.starts_with("digest/wiki/") && !p.ends_with("other.md")));
+    .assert_eq(&vault.dump_if(|p| p.starts_with("digest/wiki/") && !p.ends_with("other.md")));
     expect![[r#"
         # Split 2026-11-30
 
@@ -136,23 +124,12 @@ fn themes_leave_verbatim_and_the_parent_stays_as_the_overview() {
         - [[digest/wiki/ranking-text-score|Ranking: Text score]] took over: Text score
         - [[digest/wiki/ranking-deployment|Ranking: Deployment]] took over: Deployment
 
-    "#]].assert_eq(&vault.read("audit/2026-11-30/split.md"));
+    "#]]
+    .assert_eq(&vault.read("audit/2026-11-30/split.md"));
     let cooldowns = meta::<Cooldowns>(&vault);
     assert_eq!(cooldowns.notes.len(), 3);
-    assert!(
-        cooldowns
-            .notes
-            .values()
-            .all(|until| until.to_rfc3339() == "2026-12-14T04:00:00+00:00")
-    );
-    let again = decide(
-        &vault,
-        "digest/wiki/big.md",
-        &SplitConfig {
-            threshold_tokens: 1,
-            ..small()
-        },
-    );
+    assert!(cooldowns.notes.values().all(|until| until.to_rfc3339() == "2026-12-14T04:00:00+00:00"));
+    let again = decide(&vault, "digest/wiki/big.md", &SplitConfig { threshold_tokens: 1, ..small() });
     assert_eq!(again, SplitDecision::Keep(KeepReason::CoolingDown));
 }
 
@@ -164,29 +141,14 @@ fn con_05_headings_in_code_are_no_split_points() {
         words("al"),
         words("be")
     );
-    let vault = temp_vault(&format!(
-        "=== A.md\na\n=== B.md\nb\n=== digest/wiki/big.md\n{big}"
-    ));
+    let vault = temp_vault(&format!("=== A.md\na\n=== B.md\nb\n=== digest/wiki/big.md\n{big}"));
     let plan = planned(&vault, "digest/wiki/big.md", &small());
-    let headings: Vec<_> = plan
-        .children
-        .iter()
-        .flat_map(|c| c.headings.clone())
-        .collect();
+    let headings: Vec<_> = plan.children.iter().flat_map(|c| c.headings.clone()).collect();
     assert_eq!(headings, ["One", "Two"]);
-    assert_eq!(
-        vault.read("digest/wiki/big.md"),
-        big,
-        "a plan changes nothing"
-    );
+    assert_eq!(vault.read("digest/wiki/big.md"), big, "a plan changes nothing");
     for change in &plan.change_set.changes {
-        let (Change::Create { content, .. } | Change::Replace { content, .. }) = change else {
-            panic!("{change:?}")
-        };
-        let fences = content
-            .lines()
-            .filter(|l| l.starts_with("```") || l.starts_with("~~~"))
-            .count();
+        let (Change::Create { content, .. } | Change::Replace { content, .. }) = change else { panic!("{change:?}") };
+        let fences = content.lines().filter(|l| l.starts_with("```") || l.starts_with("~~~")).count();
         assert_eq!(fences % 2, 0, "{content}");
     }
     let open = Vault::open(vault.path()).unwrap();
@@ -200,35 +162,15 @@ fn what_is_not_sure_is_left_alone() {
         let b = "uno due tre quattro cinque ".repeat(8);
         format!("=== digest/wiki/big.md\nlead\n\n## A\n\n{a}\n\n## B\n\n{b}\n{extra}")
     };
-    assert!(matches!(
-        kept("=== digest/wiki/big.md\nshort\n"),
-        KeepReason::ShortEnough { .. }
-    ));
+    assert!(matches!(kept("=== digest/wiki/big.md\nshort\n"), KeepReason::ShortEnough { .. }));
     assert_eq!(kept(&two("\n[^1]: a footnote\n")), KeepReason::Entangled);
-    assert_eq!(
-        kept(&two("\n[label]: https://example.org\n")),
-        KeepReason::Entangled
-    );
+    assert_eq!(kept(&two("\n[label]: https://example.org\n")), KeepReason::Entangled);
     assert_eq!(kept(&two("\nsee [[#A]]\n")), KeepReason::Entangled);
-    assert_eq!(
-        kept(&two("=== digest/wiki/b.md\n[[big#A]]\n")),
-        KeepReason::OneTheme
-    );
+    assert_eq!(kept(&two("=== digest/wiki/b.md\n[[big#A]]\n")), KeepReason::OneTheme);
     let same = "alpha beta gamma delta epsilon ".repeat(8);
-    assert_eq!(
-        kept(&format!(
-            "=== digest/wiki/big.md\n## A\n\n{same}\n\n## B\n\n{same}\n"
-        )),
-        KeepReason::OneTheme
-    );
-    assert_eq!(
-        kept(&format!("=== digest/wiki/big.md\n{same}{same}\n")),
-        KeepReason::OneTheme
-    );
-    assert_eq!(
-        kept(&two("").replacen("lead", "---\nname: [broken\n---\nlead", 1)),
-        KeepReason::Malformed
-    );
+    assert_eq!(kept(&format!("=== digest/wiki/big.md\n## A\n\n{same}\n\n## B\n\n{same}\n")), KeepReason::OneTheme);
+    assert_eq!(kept(&format!("=== digest/wiki/big.md\n{same}{same}\n")), KeepReason::OneTheme);
+    assert_eq!(kept(&two("").replacen("lead", "---\nname: [broken\n---\nlead", 1)), KeepReason::Malformed);
     let daily = two("").replace("digest/wiki/big.md", "daily/2026-11-30/big.md");
     let decision = decide(&temp_vault(&daily), "daily/2026-11-30/big.md", &small());
     assert_eq!(decision, SplitDecision::Keep(KeepReason::NotADigest));
@@ -237,43 +179,29 @@ fn what_is_not_sure_is_left_alone() {
 #[test]
 fn line_ends_and_byte_order_mark_are_kept() {
     let vault = ranking();
-    vault.write(
-        "digest/wiki/big.md",
-        format!("\u{feff}{}", BIG.replace('\n', "\r\n")),
-    );
+    vault.write("digest/wiki/big.md", format!("\u{feff}{}", BIG.replace('\n', "\r\n")));
     let plan = planned(&vault, "digest/wiki/big.md", &small());
     let open = Vault::open(vault.path()).unwrap();
     apply(&open, &plan, &small(), &clock(NOON)).unwrap();
     let parent = vault.read("digest/wiki/big.md");
     assert!(parent.starts_with("\u{feff}---\r\n"));
-    for (path, bytes) in vault
-        .files()
-        .into_iter()
-        .filter(|(p, _)| p.starts_with("digest/wiki/") && !p.ends_with("other.md"))
+    for (path, bytes) in
+        vault.files().into_iter().filter(|(p, _)| p.starts_with("digest/wiki/") && !p.ends_with("other.md"))
     {
         let text = String::from_utf8(bytes).unwrap();
-        assert_eq!(
-            text.matches('\n').count(),
-            text.matches("\r\n").count(),
-            "{path}"
-        );
+        assert_eq!(text.matches('\n').count(), text.matches("\r\n").count(), "{path}");
     }
 }
 
 #[test]
 fn a_chinese_note_is_split_in_chinese() {
-    let a =
-        "检索的单位是段落，排序用词频公式，停用词里有疑问词和助词，词干旁边保留原形。".repeat(3);
+    let a = "检索的单位是段落，排序用词频公式，停用词里有疑问词和助词，词干旁边保留原形。".repeat(3);
     let b = "容器每天凌晨三点重启，集群逐台排空机器，镜像从内部仓库拉取，失败就回滚。".repeat(3);
     let vault = temp_vault(&format!(
         "{EVENT}=== digest/wiki/big.md\n---\nname: 系统笔记\n---\n概要。\n\n## 检索\n\n{a}\n\n## 部署\n\n{b}\n\nderived_from:: [[daily/2026-11-30/e]]\n"
     ));
     let plan = planned(&vault, "digest/wiki/big.md", &small());
-    let names: Vec<_> = plan
-        .children
-        .iter()
-        .map(|c| format!("{} {}", c.path, c.name))
-        .collect();
+    let names: Vec<_> = plan.children.iter().map(|c| format!("{} {}", c.path, c.name)).collect();
     expect![[r#"
         digest/wiki/系统笔记-检索.md 系统笔记：检索
         digest/wiki/系统笔记-部署.md 系统笔记：部署"#]]
@@ -318,11 +246,7 @@ fn a_sweep_splits_what_is_oversize_and_reports_it() {
     let report = consolidate(&vault, NOON, &[Task::Split]);
     assert_eq!(report.splits.len(), 1);
     assert_eq!(report.splits[0].children.len(), 2);
-    let report = consolidate(
-        &vault,
-        NOON,
-        &[Task::Split, Task::Communities, Task::Health],
-    );
+    let report = consolidate(&vault, NOON, &[Task::Split, Task::Communities, Task::Health]);
     assert!(report.splits.is_empty());
     assert_eq!(report.health.unwrap().severe, 0);
     assert_eq!(report.communities[0].hub.as_str(), "digest/wiki/big.md");
@@ -342,28 +266,21 @@ fn arbitrary_body() -> impl Strategy<Value = String> {
         "derived_from:: \\[\\[daily/2026-11-(29/f|30/e)\\]\\]",
         "[一-十]{20,60}。",
     ];
-    let section = (
-        "#{2,4} [A-Za-z]{3,9}( [a-z]{3,9}){0,2}",
-        prop::collection::vec(block.clone(), 1..6),
-    );
-    (
-        prop::collection::vec(block, 0..3),
-        prop::collection::vec(section, 2..7),
-    )
-        .prop_map(|(lead, sections)| {
-            let mut out = String::new();
-            for block in lead {
-                out.push_str(&block);
-                out.push_str("\n\n");
-            }
-            for (heading, blocks) in sections {
-                out.push_str(&heading);
-                out.push_str("\n\n");
-                out.push_str(&blocks.join("\n\n"));
-                out.push_str("\n\n");
-            }
-            out
-        })
+    let section = ("#{2,4} [A-Za-z]{3,9}( [a-z]{3,9}){0,2}", prop::collection::vec(block.clone(), 1..6));
+    (prop::collection::vec(block, 0..3), prop::collection::vec(section, 2..7)).prop_map(|(lead, sections)| {
+        let mut out = String::new();
+        for block in lead {
+            out.push_str(&block);
+            out.push_str("\n\n");
+        }
+        for (heading, blocks) in sections {
+            out.push_str(&heading);
+            out.push_str("\n\n");
+            out.push_str(&blocks.join("\n\n"));
+            out.push_str("\n\n");
+        }
+        out
+    })
 }
 
 proptest! {

@@ -10,30 +10,15 @@ use crate::{NOON, consolidate, meta, notes};
 
 fn hit(vault: &TempVault, path: &str, at: &str, kind: AccessKind) {
     let open = Vault::open(vault.path()).unwrap();
-    open.spool()
-        .append(&[AccessHit {
-            path: path.parse().unwrap(),
-            at: at.parse().unwrap(),
-            kind,
-        }])
-        .unwrap();
+    open.spool().append(&[AccessHit { path: path.parse().unwrap(), at: at.parse().unwrap(), kind }]).unwrap();
 }
 
 fn ages(vault: &TempVault) -> String {
     let recency = meta::<Recency>(vault);
     let asleep = meta::<Archived>(vault);
     let lines = recency.notes.iter().map(|(path, score)| {
-        let state = asleep
-            .notes
-            .get(path)
-            .map_or(String::new(), |a| format!(" asleep since {}", a.since));
-        format!(
-            "{} {} {} {}{state}\n",
-            path.stem(),
-            score.score,
-            score.last_active,
-            score.hits_30
-        )
+        let state = asleep.notes.get(path).map_or(String::new(), |a| format!(" asleep since {}", a.since));
+        format!("{} {} {} {}{state}\n", path.stem(), score.score, score.last_active, score.hits_30)
     });
     lines.collect()
 }
@@ -84,12 +69,7 @@ fn a_hit_thaws_and_the_day_of_falling_asleep_is_kept() {
         old 0.003887 2026-01-01 0 asleep since 2026-11-01
     "#]]
     .assert_eq(&ages(&vault));
-    hit(
-        &vault,
-        "digest/wiki/old.md",
-        "2026-11-30T11:00:00+08:00",
-        AccessKind::Read,
-    );
+    hit(&vault, "digest/wiki/old.md", "2026-11-30T11:00:00+08:00", AccessKind::Read);
     let report = consolidate(&vault, NOON, &[Task::Time]);
     assert_eq!(report.thawed.len(), 1);
     expect![[r#"
@@ -102,10 +82,7 @@ fn a_hit_thaws_and_the_day_of_falling_asleep_is_kept() {
 fn an_edit_thaws() {
     let vault = temp_vault("=== digest/wiki/old.md\n---\ncreated: 2026-01-01\n---\nx\n");
     consolidate(&vault, "2026-11-01T12:00:00+08:00", &[Task::Time]);
-    vault.write(
-        "digest/wiki/old.md",
-        "---\ncreated: 2026-01-01\n---\nx and more\n",
-    );
+    vault.write("digest/wiki/old.md", "---\ncreated: 2026-01-01\n---\nx and more\n");
     let report = consolidate(&vault, NOON, &[Task::Time]);
     assert_eq!(report.thawed.len(), 1);
     expect![[r#"
@@ -155,12 +132,10 @@ fn hits_are_folded_once_a_note_and_day_with_the_strongest_use() {
     }
     consolidate(&vault, NOON, &[Task::Time]);
     let log = serde_json::to_string(&meta::<AccessLog>(&vault).notes).unwrap();
-    expect![[r#"{"digest/wiki/a.md":{"2026-11-28":"read","2026-11-29":"returned","2026-11-30":"returned"}}"#]].assert_eq(&log);
+    expect![[r#"{"digest/wiki/a.md":{"2026-11-28":"read","2026-11-29":"returned","2026-11-30":"returned"}}"#]]
+        .assert_eq(&log);
     consolidate(&vault, NOON, &[Task::Time]);
-    assert_eq!(
-        serde_json::to_string(&meta::<AccessLog>(&vault).notes).unwrap(),
-        log
-    );
+    assert_eq!(serde_json::to_string(&meta::<AccessLog>(&vault).notes).unwrap(), log);
     expect![[r#"
         a 1 2026-11-30 3
     "#]]
@@ -177,10 +152,5 @@ fn item_35_an_archived_note_keeps_path_and_bytes_and_its_links_resolve() {
     assert_eq!(report.archived.len(), 2);
     assert_eq!(notes(&vault), before);
     let open = Vault::open(vault.path()).unwrap();
-    assert!(
-        open.snapshot()
-            .resolve(&"digest/wiki/old.md".parse().unwrap(), "older")
-            .path()
-            .is_some()
-    );
+    assert!(open.snapshot().resolve(&"digest/wiki/old.md".parse().unwrap(), "older").path().is_some());
 }

@@ -20,35 +20,18 @@ fn digests_have_the_form_of_the_format_page() {
         for key in ["name", "description", "created"] {
             assert!(properties.text(key).is_some(), "{}: no {key}", note.path);
         }
-        for block in note
-            .doc
-            .blocks
-            .iter()
-            .filter(|b| b.kind == BlockKind::ListItem)
-        {
-            let heading = block
-                .heading
-                .and_then(|h| note.doc.headings.get(h as usize));
+        for block in note.doc.blocks.iter().filter(|b| b.kind == BlockKind::ListItem) {
+            let heading = block.heading.and_then(|h| note.doc.headings.get(h as usize));
             if heading.is_some_and(|h| matches!(h.text.as_str(), "Related" | "相关")) {
                 continue;
             }
             facts += 1;
-            let sourced = note
-                .doc
-                .fields
-                .iter()
-                .any(|f| f.key == "derived_from" && block.span.contains(&f.span.start));
-            assert!(
-                sourced,
-                "{}:{} states something without a source",
-                note.path, block.lines.0
-            );
+            let sourced = note.doc.fields.iter().any(|f| f.key == "derived_from" && block.span.contains(&f.span.start));
+            assert!(sourced, "{}:{} states something without a source", note.path, block.lines.0);
         }
         // What we write is the full path: it means the same from everywhere.
         for (link, resolution) in snapshot.links_of(note) {
-            let target = resolution
-                .path()
-                .unwrap_or_else(|| panic!("{}: dangling {}", note.path, link.target));
+            let target = resolution.path().unwrap_or_else(|| panic!("{}: dangling {}", note.path, link.target));
             assert_eq!(link.target, target.link_target(), "{}", note.path);
         }
     }
@@ -62,18 +45,11 @@ fn every_digest_that_is_written_stands_on_the_audit_page() {
     let report = by_rules(&vault);
     let page = audit(&vault);
     let open = Vault::open(vault.path()).unwrap();
-    let digests: Vec<_> = open
-        .snapshot()
-        .notes()
-        .filter(|n| n.layer == Layer::Digest)
-        .map(|n| n.path.clone())
-        .collect();
+    let digests: Vec<_> =
+        open.snapshot().notes().filter(|n| n.layer == Layer::Digest).map(|n| n.path.clone()).collect();
     assert!(digests.len() > 20 && report.totals.created >= digests.len());
     for path in digests {
-        assert!(
-            page.contains(&format!("[[{}|", path.link_target())),
-            "{path} is not on the page"
-        );
+        assert!(page.contains(&format!("[[{}|", path.link_target())), "{path} is not on the page");
     }
     assert!(page.contains("no model was involved"));
 }
@@ -91,22 +67,10 @@ fn replay_finds_digests_of_every_bucket_and_nothing_else() {
         "Mine.md",
         "digest/wiki/a (Conflicted copy laptop 202611301405).md",
     ];
-    let vault = temp_vault(
-        &places
-            .iter()
-            .map(|p| format!("=== {p}\n{text}"))
-            .collect::<String>(),
-    );
+    let vault = temp_vault(&places.iter().map(|p| format!("=== {p}\n{text}")).collect::<String>());
     let open = Vault::open(vault.path()).unwrap();
     let found = LexicalNeighbours::new(&open).neighbours("backups before the upgrade", 30);
     let mut paths: Vec<_> = found.iter().map(|n| n.path.to_string()).collect();
     paths.sort();
-    assert_eq!(
-        paths,
-        [
-            "digest/personal/b.md",
-            "digest/procedure/c.md",
-            "digest/wiki/a.md"
-        ]
-    );
+    assert_eq!(paths, ["digest/personal/b.md", "digest/procedure/c.md", "digest/wiki/a.md"]);
 }

@@ -13,7 +13,8 @@ fn every_question_together_writes_the_spool_and_nothing_else() {
     let vault = temp_vault(VAULT);
     let recall = recall(&vault);
     let before = vault.dump();
-    let reply = recall.search(&SearchRequest { explain: true, ..SearchRequest::new("when does the ferry leave") }).unwrap();
+    let reply =
+        recall.search(&SearchRequest { explain: true, ..SearchRequest::new("when does the ferry leave") }).unwrap();
     assert!(!reply.hits.is_empty());
     assert_eq!(recall.list(&ListRequest::default()).total, 3);
     let request = TraverseRequest { from: "ferry".to_owned(), depth: 3, ..TraverseRequest::default() };

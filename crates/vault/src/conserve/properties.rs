@@ -9,22 +9,11 @@ const OURS: [&str; 2] = ["name:", "description:"];
 pub(super) fn check(part: &Part<'_>) -> Option<Violation> {
     let old = part.old.as_ref()?.frontmatter.span.clone()?;
     let old = part.touched.text_before()?.get(old)?;
-    let new = part
-        .new
-        .frontmatter
-        .span
-        .clone()
-        .and_then(|span| part.touched.text_after().get(span))
-        .unwrap_or("");
+    let new = part.new.frontmatter.span.clone().and_then(|span| part.touched.text_after().get(span)).unwrap_or("");
     let mut rest = users_lines(new).into_iter();
-    let lost = users_lines(old)
-        .into_iter()
-        .filter(|line| !rest.by_ref().any(|other| other == *line));
+    let lost = users_lines(old).into_iter().filter(|line| !rest.by_ref().any(|other| other == *line));
     let lines: Vec<String> = lost.map(|line| line.trim_end().to_owned()).collect();
-    (!lines.is_empty()).then(|| Violation::PropertiesLost {
-        path: part.touched.path.clone(),
-        lines,
-    })
+    (!lines.is_empty()).then(|| Violation::PropertiesLost { path: part.touched.path.clone(), lines })
 }
 
 /// The lines between the fences, without the entries of our keys and what continues these.
@@ -41,10 +30,7 @@ fn users_lines(block: &str) -> Vec<&str> {
             !ours
         })
         .collect();
-    if lines
-        .last()
-        .is_some_and(|last| matches!(last.trim_end(), "---" | "..."))
-    {
+    if lines.last().is_some_and(|last| matches!(last.trim_end(), "---" | "...")) {
         lines.pop();
     }
     lines
@@ -56,11 +42,7 @@ mod tests {
 
     #[test]
     fn what_continues_one_of_our_keys_is_ours_and_comments_are_not() {
-        let block =
-            "---\nname: >\n  a\n\n  b\n# mine\ntags: [x]\ndescription: d\nodd:   'no'\n---\n";
-        assert_eq!(
-            users_lines(block),
-            ["# mine\n", "tags: [x]\n", "odd:   'no'\n"]
-        );
+        let block = "---\nname: >\n  a\n\n  b\n# mine\ntags: [x]\ndescription: d\nodd:   'no'\n---\n";
+        assert_eq!(users_lines(block), ["# mine\n", "tags: [x]\n", "odd:   'no'\n"]);
     }
 }

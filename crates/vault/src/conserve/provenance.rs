@@ -20,8 +20,7 @@ pub(super) fn check(part: &Part<'_>, scene: &Scene<'_>) -> Option<Violation> {
                 if matches!(scene.after.layout().layer(path), Layer::Daily | Layer::Resource) && (scene.on_disk)(path))
     };
     let path = part.path();
-    (!part.new_edges(scene).iter().any(is_source))
-        .then(|| Violation::NoProvenance { path: path.clone() })
+    (!part.new_edges(scene).iter().any(is_source)).then(|| Violation::NoProvenance { path: path.clone() })
 }
 
 /// Links to nowhere that none of the old texts had.
@@ -38,10 +37,7 @@ pub(super) fn no_new_dangling(scene: &Scene<'_>) -> Vec<Violation> {
         let mut seen = BTreeSet::new();
         for (key, target) in dangling(part.path(), &part.new, scene) {
             if !old.contains(&key) && seen.insert(key) {
-                found.push(Violation::DanglingLink {
-                    path: part.path().clone(),
-                    target,
-                });
+                found.push(Violation::DanglingLink { path: part.path().clone(), target });
             }
         }
     }

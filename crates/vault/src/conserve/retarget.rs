@@ -12,23 +12,14 @@ use crate::snapshot::Snapshot;
 /// of an unchanged note comes to mean another file.
 pub(super) fn check(from: &NotePath, to: &NotePath, scene: &Scene<'_>) -> Vec<Violation> {
     let rename = Rename { from, to, scene };
-    if !scene
-        .parts
-        .iter()
-        .any(|part| part.touched.from.as_ref() == Some(from))
-    {
+    if !scene.parts.iter().any(|part| part.touched.from.as_ref() == Some(from)) {
         return vec![Violation::OutOfRule { path: from.clone() }];
     }
-    let changed = scene
-        .parts
-        .iter()
-        .filter_map(|part| rename.changed_note(part));
+    let changed = scene.parts.iter().filter_map(|part| rename.changed_note(part));
     let others = scene
         .now
         .notes()
-        .filter(|note| {
-            note.path != *from && !scene.parts.iter().any(|part| *part.path() == note.path)
-        })
+        .filter(|note| note.path != *from && !scene.parts.iter().any(|part| *part.path() == note.path))
         .filter_map(|note| rename.other_note(note));
     changed.chain(others).collect()
 }
@@ -49,17 +40,10 @@ impl Rename<'_> {
         let old = part.old.as_ref()?;
         let before = self.skeleton(self.scene.now, source, part.touched.text_before()?, old);
         let after = self.skeleton(self.scene.after, path, part.touched.text_after(), &part.new);
-        let missing: Vec<EdgeKey> = before
-            .1
-            .iter()
-            .filter(|kept| !after.1.contains(kept))
-            .map(|kept| kept.3.clone())
-            .collect();
+        let missing: Vec<EdgeKey> =
+            before.1.iter().filter(|kept| !after.1.contains(kept)).map(|kept| kept.3.clone()).collect();
         if !missing.is_empty() {
-            Some(Violation::EdgesLost {
-                path: path.clone(),
-                missing,
-            })
+            Some(Violation::EdgesLost { path: path.clone(), missing })
         } else if before != after {
             Some(Violation::OutOfRule { path: path.clone() })
         } else {
@@ -68,11 +52,8 @@ impl Rename<'_> {
     }
 
     fn other_note(&self, note: &Note) -> Option<Violation> {
-        let concerned = note
-            .doc
-            .links
-            .iter()
-            .any(|link| names(&link.target, self.from) || names(&link.target, self.to));
+        let concerned =
+            note.doc.links.iter().any(|link| names(&link.target, self.from) || names(&link.target, self.to));
         if !concerned {
             return None;
         }
@@ -83,10 +64,7 @@ impl Rename<'_> {
         }
         // An unresolved link that the new name makes whole is no loss.
         missing.retain(|edge| matches!(edge.target, EdgeTarget::File(_)) && !after.contains(edge));
-        (!missing.is_empty()).then(|| Violation::EdgesLost {
-            path: note.path.clone(),
-            missing,
-        })
+        (!missing.is_empty()).then(|| Violation::EdgesLost { path: note.path.clone(), missing })
     }
 
     /// A text with its links cut out, and what the links say.
@@ -110,12 +88,7 @@ impl Rename<'_> {
             rest.push('\0');
             at = at.max(link.span.end);
             let predicate = link.predicate.as_ref().map(|p| p.to_lowercase());
-            kept.push((
-                link.kind,
-                link.subpath.as_str(),
-                link.display.as_deref(),
-                EdgeKey { target, predicate },
-            ));
+            kept.push((link.kind, link.subpath.as_str(), link.display.as_deref(), EdgeKey { target, predicate }));
         }
         rest.push_str(text.get(at..).unwrap_or(""));
         (rest, kept)

@@ -76,8 +76,7 @@ fn cut(text: &str) -> Vec<String> {
             current.push(line);
             flush(&mut current);
         } else {
-            if is_item(line) && (is_item(first) || (shape(first) == Shape::Text && is_bullet(line)))
-            {
+            if is_item(line) && (is_item(first) || (shape(first) == Shape::Text && is_bullet(line))) {
                 flush(&mut current);
             }
             current.push(line);
@@ -141,33 +140,22 @@ fn span_of(line: &str) -> Option<&str> {
 fn closes(line: &str, fence: &str) -> bool {
     match fence {
         "$$" | "%%" => line.ends_with(fence),
-        _ => fence_of(line)
-            .is_some_and(|closing| closing.starts_with(fence) && line.trim_start() == closing),
+        _ => fence_of(line).is_some_and(|closing| closing.starts_with(fence) && line.trim_start() == closing),
     }
 }
 
 fn is_heading(line: &str) -> bool {
     let hashes = line.len() - line.trim_start_matches('#').len();
-    (1..=6).contains(&hashes)
-        && line
-            .get(hashes..)
-            .is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\t']))
+    (1..=6).contains(&hashes) && line.get(hashes..).is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\t']))
 }
 
 fn is_rule(line: &str) -> bool {
     let marks: String = line.split_whitespace().collect();
-    marks.len() >= 3
-        && ["-", "*", "_"]
-            .iter()
-            .any(|mark| marks.replace(mark, "").is_empty())
+    marks.len() >= 3 && ["-", "*", "_"].iter().any(|mark| marks.replace(mark, "").is_empty())
 }
 
 fn is_delimiter_row(line: &str) -> bool {
-    line.contains('|')
-        && line.contains('-')
-        && line
-            .chars()
-            .all(|c| matches!(c, '|' | '-' | ':' | ' ' | '\t'))
+    line.contains('|') && line.contains('-') && line.chars().all(|c| matches!(c, '|' | '-' | ':' | ' ' | '\t'))
 }
 
 fn is_item(line: &str) -> bool {
@@ -183,7 +171,5 @@ fn is_item(line: &str) -> bool {
 
 fn is_bullet(line: &str) -> bool {
     let line = line.trim_start();
-    line.strip_prefix(['-', '*', '+'])
-        .is_some_and(|rest| rest.starts_with([' ', '\t']))
-        && !is_rule(line)
+    line.strip_prefix(['-', '*', '+']).is_some_and(|rest| rest.starts_with([' ', '\t'])) && !is_rule(line)
 }

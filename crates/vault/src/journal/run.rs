@@ -21,19 +21,12 @@ pub(super) type Io<T> = Result<T, (PathBuf, io::Error)>;
 
 impl<'a> Run<'a> {
     pub(crate) fn new(disk: &'a dyn Disk, root: &'a Path, steps: usize) -> Self {
-        Self {
-            disk,
-            root,
-            id: fresh_id(root),
-            durable: steps > 1,
-        }
+        Self { disk, root, id: fresh_id(root), durable: steps > 1 }
     }
 
     /// The temporary file of the `n`-th step on `target`.
     pub(crate) fn temp_for(&self, target: &str, n: usize) -> String {
-        let folder = target
-            .rfind('/')
-            .map_or("", |slash| target.get(..=slash).unwrap_or(""));
+        let folder = target.rfind('/').map_or("", |slash| target.get(..=slash).unwrap_or(""));
         format!("{folder}{TEMP_PREFIX}{}-{n}", self.id)
     }
 
@@ -57,10 +50,7 @@ impl<'a> Run<'a> {
                 });
             }
         }
-        if let Err((path, error)) = self
-            .sync_targets(&steps)
-            .and_then(|()| self.phase("apply", "done"))
-        {
+        if let Err((path, error)) = self.sync_targets(&steps).and_then(|()| self.phase("apply", "done")) {
             self.take_back(&steps);
             return Err(Failure::Io(path, error));
         }
@@ -71,22 +61,15 @@ impl<'a> Run<'a> {
 
     fn prepare(&self, steps: &[Step], work: &[Work]) -> Io<()> {
         self.make_folders(&self.folder())?;
-        let journal = Journal {
-            version: FORMAT,
-            steps: steps.to_vec(),
-        };
+        let journal = Journal { version: FORMAT, steps: steps.to_vec() };
         let bytes = serde_json::to_vec(&journal).map_err(|e| (self.file("plan"), e.into()))?;
-        self.on(&self.file("plan"), |disk, path| {
-            disk.write_new(path, &bytes, self.durable)
-        })?;
+        self.on(&self.file("plan"), |disk, path| disk.write_new(path, &bytes, self.durable))?;
         self.sync_journal()?;
         for Work { step, content } in work {
             let target = self.root.join(step.target());
             self.make_folders(target.parent().unwrap_or(self.root))?;
             let Some(temp) = step.temp() else { continue };
-            self.on(&self.root.join(temp), |disk, path| {
-                disk.write_new(path, content.as_bytes(), true)
-            })?;
+            self.on(&self.root.join(temp), |disk, path| disk.write_new(path, content.as_bytes(), true))?;
             if matches!(step, Step::Replace { .. }) {
                 // A file system without permissions is no reason not to write.
                 let _ = self.disk.copy_mode(&target, &self.root.join(temp));
@@ -150,22 +133,13 @@ impl<'a> Run<'a> {
             match step {
                 Step::Create { temp, new, .. } => {
                     let temp = self.root.join(temp);
-                    let in_place =
-                        self.version(&temp)?.is_none() && self.version(&target)? == Some(*new);
-                    if in_place
-                        && self.take_name(&target, &temp)?
-                        && self.version(&temp)? != Some(*new)
-                    {
+                    let in_place = self.version(&temp)?.is_none() && self.version(&target)? == Some(*new);
+                    if in_place && self.take_name(&target, &temp)? && self.version(&temp)? != Some(*new) {
                         // Edited in this very moment: it stays.
                         self.take_name(&temp, &target)?;
                     }
                 }
-                Step::Replace {
-                    temp,
-                    expected,
-                    new,
-                    ..
-                } => {
+                Step::Replace { temp, expected, new, .. } => {
                     let temp = self.root.join(temp);
                     self.mend_emulated(&temp)?;
                     kept.extend(self.exchange_back(&temp, &target, *expected, *new)?);
@@ -183,13 +157,7 @@ impl<'a> Run<'a> {
     }
 
     /// `temp` holds the new bytes when the exchange has not happened, the displaced ones when it has.
-    fn exchange_back(
-        &self,
-        temp: &Path,
-        target: &Path,
-        expected: Version,
-        new: Version,
-    ) -> Io<Option<PathBuf>> {
+    fn exchange_back(&self, temp: &Path, target: &Path, expected: Version, new: Version) -> Io<Option<PathBuf>> {
         let displaced = self.version(temp)?;
         let Some(displaced) = displaced.filter(|v| *v != new) else {
             return Ok(None);
@@ -197,9 +165,7 @@ impl<'a> Run<'a> {
         if self.version(target)? == Some(new) {
             match self.disk.exchange(temp, target) {
                 Err(error) if error.kind() == io::ErrorKind::Unsupported => {
-                    return self
-                        .on(target, |disk, to| disk.rename_over(temp, to))
-                        .map(|()| None);
+                    return self.on(target, |disk, to| disk.rename_over(temp, to)).map(|()| None);
                 }
                 done => done.map_err(|error| (target.to_path_buf(), error))?,
             }
@@ -268,10 +234,7 @@ impl<'a> Run<'a> {
     /// Removes all temporary files, then the journal; leaves the journal when that fails.
     fn abandon(&self, steps: &[Step]) {
         let temps = steps.iter().filter_map(Step::temp);
-        let removed = temps
-            .map(|temp| gone(self.disk.remove(&self.root.join(temp))))
-            .filter(Result::is_err)
-            .count();
+        let removed = temps.map(|temp| gone(self.disk.remove(&self.root.join(temp)))).filter(Result::is_err).count();
         if removed == 0 {
             let _ = self.disk.remove(&self.file("plan"));
             let _ = self.disk.remove(&self.file("apply"));
@@ -282,11 +245,7 @@ impl<'a> Run<'a> {
     fn keep(&self, temp: &Path) -> Io<PathBuf> {
         let folder = self.root.join(".dormouse/displaced");
         self.make_folders(&folder)?;
-        let name = temp
-            .file_name()
-            .and_then(|n| n.to_str())
-            .unwrap_or("bytes")
-            .trim_start_matches(TEMP_PREFIX);
+        let name = temp.file_name().and_then(|n| n.to_str()).unwrap_or("bytes").trim_start_matches(TEMP_PREFIX);
         let to = folder.join(name);
         self.on(&to, |disk, to| disk.rename_over(temp, to))?;
         Ok(to)
@@ -295,14 +254,7 @@ impl<'a> Run<'a> {
     fn take_name(&self, from: &Path, to: &Path) -> Io<bool> {
         match self.disk.rename_new(from, to) {
             Ok(()) => Ok(true),
-            Err(e)
-                if matches!(
-                    e.kind(),
-                    io::ErrorKind::AlreadyExists | io::ErrorKind::NotFound
-                ) =>
-            {
-                Ok(false)
-            }
+            Err(e) if matches!(e.kind(), io::ErrorKind::AlreadyExists | io::ErrorKind::NotFound) => Ok(false),
             Err(error) => Err((to.to_path_buf(), error)),
         }
     }
@@ -323,39 +275,22 @@ impl<'a> Run<'a> {
             .collect();
         folders.sort();
         folders.dedup();
-        folders
-            .iter()
-            .filter(|f| f.is_dir())
-            .try_for_each(|f| self.on(f, |disk, path| disk.sync_folder(path)))
+        folders.iter().filter(|f| f.is_dir()).try_for_each(|f| self.on(f, |disk, path| disk.sync_folder(path)))
     }
 
     fn make_folders(&self, folder: &Path) -> Io<()> {
-        if folder.is_dir() {
-            Ok(())
-        } else {
-            self.on(folder, |disk, path| disk.make_folders(path))
-        }
+        if folder.is_dir() { Ok(()) } else { self.on(folder, |disk, path| disk.make_folders(path)) }
     }
 
     fn phase(&self, from: &str, to: &str) -> Io<()> {
-        self.on(&self.file(to), |disk, path| {
-            disk.rename_over(&self.file(from), path)
-        })
+        self.on(&self.file(to), |disk, path| disk.rename_over(&self.file(from), path))
     }
 
     fn sync_journal(&self) -> Io<()> {
-        if self.durable {
-            self.on(&self.folder(), |disk, path| disk.sync_folder(path))
-        } else {
-            Ok(())
-        }
+        if self.durable { self.on(&self.folder(), |disk, path| disk.sync_folder(path)) } else { Ok(()) }
     }
 
-    pub(super) fn on<T>(
-        &self,
-        path: &Path,
-        act: impl FnOnce(&dyn Disk, &Path) -> io::Result<T>,
-    ) -> Io<T> {
+    pub(super) fn on<T>(&self, path: &Path, act: impl FnOnce(&dyn Disk, &Path) -> io::Result<T>) -> Io<T> {
         act(self.disk, path).map_err(|error| (path.to_path_buf(), error))
     }
 
@@ -374,16 +309,10 @@ fn fresh_id(root: &Path) -> String {
     use std::sync::atomic::{AtomicU64, Ordering};
     static COUNT: AtomicU64 = AtomicU64::new(0);
     loop {
-        let id = format!(
-            "{}-{:06}",
-            std::process::id(),
-            COUNT.fetch_add(1, Ordering::Relaxed)
-        );
+        let id = format!("{}-{:06}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
         let taken = |folder: &str| {
             let names = std::fs::read_dir(root.join(folder)).into_iter().flatten();
-            names
-                .filter_map(Result::ok)
-                .any(|entry| entry.file_name().to_string_lossy().starts_with(&id))
+            names.filter_map(Result::ok).any(|entry| entry.file_name().to_string_lossy().starts_with(&id))
         };
         if !taken(".dormouse/journal") && !taken(".dormouse/displaced") {
             return id;

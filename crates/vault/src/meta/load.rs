@@ -25,18 +25,9 @@ impl<T: Artefact> Loaded<T> {
     #[must_use]
     pub fn from_bytes(bytes: Option<&[u8]>) -> Self {
         match bytes.map(parse::<T>) {
-            None => Self {
-                value: None,
-                problem: None,
-            },
-            Some(Ok(value)) => Self {
-                value: Some(value),
-                problem: None,
-            },
-            Some(Err(fault)) => Self {
-                value: None,
-                problem: Some(fault.to_problem::<T>()),
-            },
+            None => Self { value: None, problem: None },
+            Some(Ok(value)) => Self { value: Some(value), problem: None },
+            Some(Err(fault)) => Self { value: None, problem: Some(fault.to_problem::<T>()) },
         }
     }
 
@@ -44,9 +35,7 @@ impl<T: Artefact> Loaded<T> {
     /// fresh, since clocks differ.
     #[must_use]
     pub fn fresh(&self, now: DateTime<Utc>, max_age: Duration) -> Option<&T> {
-        self.value
-            .as_ref()
-            .filter(|value| now.signed_duration_since(value.computed_at()) <= max_age)
+        self.value.as_ref().filter(|value| now.signed_duration_since(value.computed_at()) <= max_age)
     }
 }
 
@@ -69,15 +58,12 @@ fn parse<T: Artefact>(bytes: &[u8]) -> Result<T, Fault> {
     if bytes.iter().all(|b| *b == 0) {
         return Err(Fault::Zeroes);
     }
-    let json: serde_json::Value =
-        serde_json::from_slice(bytes).map_err(|error| match error.classify() {
-            Category::Eof => Fault::Cut,
-            _ => Fault::NotJson,
-        })?;
+    let json: serde_json::Value = serde_json::from_slice(bytes).map_err(|error| match error.classify() {
+        Category::Eof => Fault::Cut,
+        _ => Fault::NotJson,
+    })?;
     match json.get("version").and_then(serde_json::Value::as_u64) {
-        Some(version) if version == u64::from(T::VERSION) => {
-            T::deserialize(json).map_err(Fault::Shape)
-        }
+        Some(version) if version == u64::from(T::VERSION) => T::deserialize(json).map_err(Fault::Shape),
         Some(version) => Err(Fault::OtherVersion(version)),
         None => Err(Fault::NoVersion),
     }
@@ -97,25 +83,14 @@ impl Fault {
                     T::FILE,
                     T::VERSION
                 );
-                return Problem {
-                    kind: ProblemKind::Meta,
-                    line: None,
-                    message,
-                };
+                return Problem { kind: ProblemKind::Meta, line: None, message };
             }
             Self::OtherVersion(version) => format!("is of the old version {version}"),
             Self::NoVersion => "has no version".to_owned(),
             Self::Shape(error) => format!("has another shape ({error})"),
         };
-        let message = format!(
-            "{}: {what}; it is ignored, and the next run that computes it makes it anew",
-            T::FILE
-        );
-        Problem {
-            kind: ProblemKind::Meta,
-            line: None,
-            message,
-        }
+        let message = format!("{}: {what}; it is ignored, and the next run that computes it makes it anew", T::FILE);
+        Problem { kind: ProblemKind::Meta, line: None, message }
     }
 }
 
@@ -124,16 +99,11 @@ impl Vault {
     /// a problem that says so and what to do (none when it is merely missing).
     #[must_use]
     pub fn meta<T: Artefact>(&self) -> Loaded<T> {
-        let file = self
-            .root()
-            .join(self.layout().file(Layer::Meta, T::FILE).as_disk());
+        let file = self.root().join(self.layout().file(Layer::Meta, T::FILE).as_disk());
         match std::fs::read(file) {
             Ok(bytes) => Loaded::from_bytes(Some(&bytes)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Loaded::from_bytes(None),
-            Err(error) => Loaded {
-                value: None,
-                problem: Some(Fault::Unreadable(error).to_problem::<T>()),
-            },
+            Err(error) => Loaded { value: None, problem: Some(Fault::Unreadable(error).to_problem::<T>()) },
         }
     }
 }
@@ -144,13 +114,6 @@ pub fn schemas() -> BTreeMap<&'static str, serde_json::Value> {
     fn of<T: Artefact>() -> (&'static str, serde_json::Value) {
         (T::FILE, schemars::schema_for!(T).to_value())
     }
-    [
-        of::<Communities>(),
-        of::<Recency>(),
-        of::<Archived>(),
-        of::<AccessLog>(),
-        of::<DreamLedger>(),
-        of::<Cooldowns>(),
-    ]
-    .into()
+    [of::<Communities>(), of::<Recency>(), of::<Archived>(), of::<AccessLog>(), of::<DreamLedger>(), of::<Cooldowns>()]
+        .into()
 }

@@ -29,10 +29,7 @@ pub trait Artefact: Serialize + DeserializeOwned + schemars::JsonSchema {
     /// equal bytes.
     fn to_change(&self, layout: &Layout) -> Change {
         let content = serde_json::to_string_pretty(self).unwrap_or_default() + "\n";
-        Change::Put {
-            path: layout.file(Layer::Meta, Self::FILE),
-            content,
-        }
+        Change::Put { path: layout.file(Layer::Meta, Self::FILE), content }
     }
 
     /// When it was computed.
@@ -144,19 +141,7 @@ pub struct AccessLog {
 artefact!(AccessLog, "access_log.json", 1);
 
 /// How a note was used, weakest first.
-#[derive(
-    Debug,
-    Clone,
-    Copy,
-    PartialEq,
-    Eq,
-    Hash,
-    PartialOrd,
-    Ord,
-    Serialize,
-    Deserialize,
-    schemars::JsonSchema,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum AccessKind {
     /// It was among the results.

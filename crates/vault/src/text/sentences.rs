@@ -19,7 +19,8 @@ pub fn sentences(text: &str) -> Vec<Range<usize>> {
             '。' | '！' | '？' | '；' | '…' => true,
             '.' | '!' | '?' => {
                 while let Some(&(_, next)) = chars.peek() {
-                    if matches!(next, '.' | '!' | '?' | '"' | '\'' | ')' | ']' | '”' | '’' | '」' | '』' | '）') {
+                    if matches!(next, '.' | '!' | '?' | '"' | '\'' | ')' | ']' | '”' | '’' | '」' | '』' | '）')
+                    {
                         end += next.len_utf8();
                         chars.next();
                     } else {
@@ -62,7 +63,21 @@ fn is_abbreviation(before: &str) -> bool {
     let lower = word.to_lowercase();
     matches!(
         lower.as_str(),
-        "e.g" | "i.e" | "etc" | "vs" | "cf" | "mr" | "mrs" | "ms" | "dr" | "prof" | "st" | "no" | "fig" | "approx" | "ca"
+        "e.g"
+            | "i.e"
+            | "etc"
+            | "vs"
+            | "cf"
+            | "mr"
+            | "mrs"
+            | "ms"
+            | "dr"
+            | "prof"
+            | "st"
+            | "no"
+            | "fig"
+            | "approx"
+            | "ca"
     ) && lower != "no"
         || (word.chars().count() == 1 && word.chars().all(char::is_alphabetic) && word != "I")
         || (before.trim_start() == word && !word.is_empty() && word.chars().all(|c| c.is_ascii_digit()))

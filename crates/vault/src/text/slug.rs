@@ -32,7 +32,9 @@ pub fn slug(title: &str) -> String {
         out = format!("note-{}", hash.get(..8).unwrap_or("0"));
     }
     let reserved = matches!(out.as_str(), "con" | "prn" | "aux" | "nul")
-        || (out.len() == 4 && (out.starts_with("com") || out.starts_with("lpt")) && out.ends_with(|c: char| c.is_ascii_digit()));
+        || (out.len() == 4
+            && (out.starts_with("com") || out.starts_with("lpt"))
+            && out.ends_with(|c: char| c.is_ascii_digit()));
     if reserved {
         out.push_str("-note");
     }

@@ -6,7 +6,9 @@ use super::is_cjk;
 /// bytes, rounded up. Within about 25 % of common BPE vocabularies on English and Chinese. Linear.
 #[must_use]
 pub fn estimate_tokens(text: &str) -> usize {
-    let (cjk, other) = text.chars().fold((0, 0), |(cjk, other), c| if is_cjk(c) { (cjk + 1, other) } else { (cjk, other + c.len_utf8()) });
+    let (cjk, other) = text
+        .chars()
+        .fold((0, 0), |(cjk, other), c| if is_cjk(c) { (cjk + 1, other) } else { (cjk, other + c.len_utf8()) });
     cjk + usize::div_ceil(other, 4)
 }
 

@@ -68,7 +68,12 @@ pub fn shingles(text: &str, n: usize) -> BTreeSet<String> {
 }
 
 fn fold_plural(word: String) -> String {
-    let plural = word.len() > 3 && word.is_ascii() && word.ends_with('s') && !word.ends_with("ss") && !word.ends_with("us") && !word.ends_with("is");
+    let plural = word.len() > 3
+        && word.is_ascii()
+        && word.ends_with('s')
+        && !word.ends_with("ss")
+        && !word.ends_with("us")
+        && !word.ends_with("is");
     if plural { word.get(..word.len() - 1).unwrap_or(&word).to_owned() } else { word }
 }
 

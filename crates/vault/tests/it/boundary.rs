@@ -9,21 +9,12 @@ fn an_edge_comes_and_goes_with_its_link_in_the_body() {
     let vault = Vault::open(folder.path()).unwrap();
     let a = NotePath::new("a.md").unwrap();
     let edges = |vault: &Vault| {
-        vault
-            .snapshot()
-            .graph()
-            .edges()
-            .iter()
-            .map(|e| format!("{} -> {}", e.source, e.target))
-            .collect::<Vec<_>>()
+        vault.snapshot().graph().edges().iter().map(|e| format!("{} -> {}", e.source, e.target)).collect::<Vec<_>>()
     };
     assert!(edges(&vault).is_empty());
     let write = |text: &str| {
         let read = vault.read(&a).unwrap();
-        let plan = vault
-            .begin(Writer::Person)
-            .rule(Conservation::Free)
-            .replace(a.clone(), read.version, text);
+        let plan = vault.begin(Writer::Person).rule(Conservation::Free).replace(a.clone(), read.version, text);
         plan.commit().unwrap();
     };
     write("alpha [[b]]\n");
@@ -34,8 +25,5 @@ fn an_edge_comes_and_goes_with_its_link_in_the_body() {
     folder.write("a.md", "alpha [beta](b.md)\n");
     vault.refresh().unwrap();
     assert_eq!(edges(&vault), ["a.md -> b.md"]);
-    assert_eq!(
-        folder.dump(),
-        "=== a.md\nalpha [beta](b.md)\n=== b.md\nbeta\n"
-    );
+    assert_eq!(folder.dump(), "=== a.md\nalpha [beta](b.md)\n=== b.md\nbeta\n");
 }

@@ -6,8 +6,7 @@ use std::thread;
 
 use dormouse_fixtures::{TempVault, temp_vault};
 use dormouse_vault::{
-    Change, ChangeSet, CommitError, Conservation, NotePath, OpenOptions, Stage, Vault, Version,
-    Writer,
+    Change, ChangeSet, CommitError, Conservation, NotePath, OpenOptions, Stage, Vault, Version, Writer,
 };
 use expect_test::{Expect, expect};
 
@@ -20,72 +19,41 @@ fn open(folder: &TempVault) -> Vault {
 }
 
 fn create(file: &str, content: &str) -> Change {
-    Change::Create {
-        path: path(file),
-        content: content.into(),
-    }
+    Change::Create { path: path(file), content: content.into() }
 }
 
 fn append(file: &str, content: &str) -> Change {
-    Change::Append {
-        path: path(file),
-        header: "# head\n\n".into(),
-        content: content.into(),
-    }
+    Change::Append { path: path(file), header: "# head\n\n".into(), content: content.into() }
 }
 
 fn put(file: &str, content: &str) -> Change {
-    Change::Put {
-        path: path(file),
-        content: content.into(),
-    }
+    Change::Put { path: path(file), content: content.into() }
 }
 
 fn replace(folder: &TempVault, file: &str, content: &str) -> Change {
     let expected = Version::of(&fs::read(folder.path().join(file)).unwrap());
-    Change::Replace {
-        path: path(file),
-        expected,
-        content: content.into(),
-    }
+    Change::Replace { path: path(file), expected, content: content.into() }
 }
 
 fn rename(folder: &TempVault, from: &str, to: &str) -> Change {
     let expected = Version::of(&fs::read(folder.path().join(from)).unwrap());
-    Change::Rename {
-        from: path(from),
-        to: path(to),
-        expected,
-    }
+    Change::Rename { from: path(from), to: path(to), expected }
 }
 
 /// What the door says to one change by each writer, under the rule that the writer may state.
 fn check(vault: &str, change: impl Fn(&TempVault) -> Change, expect: Expect) {
     let mut said = String::new();
-    let writers = [
-        Writer::Dream,
-        Writer::Split,
-        Writer::AutoMemory,
-        Writer::Ingest,
-        Writer::Meta,
-        Writer::Audit,
-        Writer::Person,
-    ];
+    let writers =
+        [Writer::Dream, Writer::Split, Writer::AutoMemory, Writer::Ingest, Writer::Meta, Writer::Audit, Writer::Person];
     for writer in writers {
         let folder = temp_vault(vault);
         let change = change(&folder);
         let rule = match (writer, &change) {
-            (Writer::Dream, change) => Conservation::Superset {
-                subject: change.path().clone(),
-            },
-            (Writer::Split, change) => Conservation::SplitUnion {
-                parent: change.path().clone(),
-                children: vec![],
-            },
-            (Writer::Person, Change::Rename { from, to, .. }) => Conservation::Retarget {
-                from: from.clone(),
-                to: to.clone(),
-            },
+            (Writer::Dream, change) => Conservation::Superset { subject: change.path().clone() },
+            (Writer::Split, change) => Conservation::SplitUnion { parent: change.path().clone(), children: vec![] },
+            (Writer::Person, Change::Rename { from, to, .. }) => {
+                Conservation::Retarget { from: from.clone(), to: to.clone() }
+            }
             (Writer::Person, _) => Conservation::Free,
             _ => Conservation::Additive,
         };
@@ -135,11 +103,7 @@ fn each_writer_creates_in_its_own_layer_alone() {
         auto-memory may
     "#]],
     );
-    check(
-        VAULT,
-        |_| create("daily/2026-11-30/deeper/n.md", "n\n"),
-        expect![[""]],
-    );
+    check(VAULT, |_| create("daily/2026-11-30/deeper/n.md", "n\n"), expect![[""]]);
     check(VAULT, |_| create("daily/n.md", "n\n"), expect![[""]]);
     check(
         VAULT,
@@ -155,23 +119,13 @@ fn each_writer_creates_in_its_own_layer_alone() {
         person may
     "#]],
     );
-    check(
-        VAULT,
-        |_| create("audit/2026-11-30/n.md", "n\n"),
-        expect![[""]],
-    );
+    check(VAULT, |_| create("audit/2026-11-30/n.md", "n\n"), expect![[""]]);
     check(VAULT, |_| create("meta/n.json", "{}\n"), expect![[""]]);
 }
 
 #[test]
 fn nobody_writes_into_a_dot_folder() {
-    for hidden in [
-        ".obsidian/app.json",
-        ".dormouse/lock2",
-        "a/.git/config",
-        ".x.md",
-        "digest/wiki/.x.md",
-    ] {
+    for hidden in [".obsidian/app.json", ".dormouse/lock2", "a/.git/config", ".x.md", "digest/wiki/.x.md"] {
         check(VAULT, |_| create(hidden, "x"), expect![[""]]);
     }
 }
@@ -185,11 +139,7 @@ fn material_is_rewritten_by_nobody() {
         "audit/2026-11-30/dream.md",
         "meta/recency.json",
     ] {
-        check(
-            VAULT,
-            |folder| replace(folder, file, "other\n"),
-            expect![[""]],
-        );
+        check(VAULT, |folder| replace(folder, file, "other\n"), expect![[""]]);
     }
     check(
         VAULT,
@@ -218,11 +168,7 @@ fn appends_and_puts_have_one_place_each() {
         auto-memory may
     "#]],
     );
-    check(
-        VAULT,
-        |_| append("daily/2026-11-30/e.md", "x\n"),
-        expect![[""]],
-    );
+    check(VAULT, |_| append("daily/2026-11-30/e.md", "x\n"), expect![[""]]);
     check(
         VAULT,
         |_| append("audit/2026-11-30/split.md", "x\n"),
@@ -270,30 +216,14 @@ fn a_person_alone_renames_and_material_stays_in_its_layer() {
 fn a_rule_that_the_writer_may_not_state_is_refused() {
     let folder = temp_vault(VAULT);
     let vault = open(&folder);
-    let free = |writer| {
-        ChangeSet::new(writer, Conservation::Free).with(replace(
-            &folder,
-            "digest/wiki/d.md",
-            "d [[mine]]\n",
-        ))
-    };
+    let free =
+        |writer| ChangeSet::new(writer, Conservation::Free).with(replace(&folder, "digest/wiki/d.md", "d [[mine]]\n"));
     for set in [
         free(Writer::Dream),
         free(Writer::Split),
-        ChangeSet {
-            rule: Conservation::Additive,
-            ..free(Writer::Dream)
-        },
-        ChangeSet {
-            rule: Conservation::Additive,
-            ..free(Writer::Person)
-        },
-        ChangeSet {
-            rule: Conservation::Superset {
-                subject: path("digest/wiki/other.md"),
-            },
-            ..free(Writer::Dream)
-        },
+        ChangeSet { rule: Conservation::Additive, ..free(Writer::Dream) },
+        ChangeSet { rule: Conservation::Additive, ..free(Writer::Person) },
+        ChangeSet { rule: Conservation::Superset { subject: path("digest/wiki/other.md") }, ..free(Writer::Dream) },
     ] {
         let error = vault.commit(&set).unwrap_err();
         assert!(matches!(error, CommitError::Conservation(_)), "{error:?}");
@@ -304,41 +234,17 @@ fn a_rule_that_the_writer_may_not_state_is_refused() {
 #[test]
 fn the_checks_come_in_the_documented_order() {
     let folder = temp_vault("=== a.md\na\n");
-    let wrong = Change::Replace {
-        path: path("daily/2026-11-30.md"),
-        expected: Version::of(b""),
-        content: String::new(),
-    };
-    let twice = ChangeSet::new(Writer::Dream, Conservation::Free)
-        .with(wrong.clone())
-        .with(wrong.clone());
-    let read_only = Vault::open_with(
-        folder.path(),
-        OpenOptions {
-            read_only: true,
-            ..OpenOptions::default()
-        },
-    )
-    .unwrap();
-    assert!(matches!(
-        read_only.commit(&twice),
-        Err(CommitError::ReadOnly { .. })
-    ));
-    assert!(matches!(
-        read_only.lock_stage(Stage::Dream),
-        Err(CommitError::ReadOnly { .. })
-    ));
+    let wrong =
+        Change::Replace { path: path("daily/2026-11-30.md"), expected: Version::of(b""), content: String::new() };
+    let twice = ChangeSet::new(Writer::Dream, Conservation::Free).with(wrong.clone()).with(wrong.clone());
+    let read_only = Vault::open_with(folder.path(), OpenOptions { read_only: true, ..OpenOptions::default() }).unwrap();
+    assert!(matches!(read_only.commit(&twice), Err(CommitError::ReadOnly { .. })));
+    assert!(matches!(read_only.lock_stage(Stage::Dream), Err(CommitError::ReadOnly { .. })));
     assert!(!folder.path().join(".dormouse").exists());
     let vault = open(&folder);
-    assert!(matches!(
-        vault.commit(&twice),
-        Err(CommitError::NamedTwice { .. })
-    ));
+    assert!(matches!(vault.commit(&twice), Err(CommitError::NamedTwice { .. })));
     let once = ChangeSet::new(Writer::Dream, Conservation::Free).with(wrong);
-    assert!(matches!(
-        vault.commit(&once),
-        Err(CommitError::Denied { .. })
-    ));
+    assert!(matches!(vault.commit(&once), Err(CommitError::Denied { .. })));
 }
 
 /// VLT-29: a write from a stale read is a conflict that carries what is there now.
@@ -348,16 +254,10 @@ fn vlt_29_a_write_from_a_stale_read_never_overwrites_an_edit() {
     let vault = open(&folder);
     let read = vault.read(&path("n.md")).unwrap();
     folder.write("n.md", "v2 by editor\n");
-    let plan = |version, text: &str| {
-        vault
-            .begin(Writer::Person)
-            .rule(Conservation::Free)
-            .replace(path("n.md"), version, text)
-    };
+    let plan =
+        |version, text: &str| vault.begin(Writer::Person).rule(Conservation::Free).replace(path("n.md"), version, text);
     let error = plan(read.version, "v3\n").commit().unwrap_err();
-    let CommitError::Conflict(conflict) = error else {
-        panic!("{error}")
-    };
+    let CommitError::Conflict(conflict) = error else { panic!("{error}") };
     let current = conflict.current.unwrap();
     expect![[r#"
         --- a/n.md
@@ -367,14 +267,9 @@ fn vlt_29_a_write_from_a_stale_read_never_overwrites_an_edit() {
         +v3
     "#]]
     .assert_eq(&conflict.diff);
-    assert_eq!(
-        (conflict.expected, current.version),
-        (Some(read.version), Version::of(b"v2 by editor\n"))
-    );
+    assert_eq!((conflict.expected, current.version), (Some(read.version), Version::of(b"v2 by editor\n")));
     assert_eq!(folder.dump(), "=== n.md\nv2 by editor\n");
-    plan(current.version, "v2 by editor\nplus v3\n")
-        .commit()
-        .unwrap();
+    plan(current.version, "v2 by editor\nplus v3\n").commit().unwrap();
     assert_eq!(folder.dump(), "=== n.md\nv2 by editor\nplus v3\n");
 }
 
@@ -382,8 +277,7 @@ fn vlt_29_a_write_from_a_stale_read_never_overwrites_an_edit() {
 fn a_replace_of_a_note_that_is_gone_is_a_conflict_without_a_current_text() {
     let folder = temp_vault("=== n.md\nv1\n");
     let vault = open(&folder);
-    let set =
-        ChangeSet::new(Writer::Person, Conservation::Free).with(replace(&folder, "n.md", "v2\n"));
+    let set = ChangeSet::new(Writer::Person, Conservation::Free).with(replace(&folder, "n.md", "v2\n"));
     folder.remove("n.md");
     assert!(matches!(vault.commit(&set), Err(CommitError::Conflict(c)) if c.current.is_none()));
     assert!(!folder.exists("n.md"));
@@ -391,20 +285,13 @@ fn a_replace_of_a_note_that_is_gone_is_a_conflict_without_a_current_text() {
 
 #[test]
 fn a_create_meets_names_that_differ_by_case_or_unicode_form() {
-    for (there, wanted) in [
-        ("Größe.md", "größe.md"),
-        ("Gro\u{308}ße.md", "Größe.md"),
-        ("A.md", "a.md"),
-        ("漢字.md", "漢字.md"),
-    ] {
+    for (there, wanted) in
+        [("Größe.md", "größe.md"), ("Gro\u{308}ße.md", "Größe.md"), ("A.md", "a.md"), ("漢字.md", "漢字.md")]
+    {
         let folder = temp_vault(&format!("=== x/{there}\nold\n"));
-        let set = ChangeSet::new(Writer::Person, Conservation::Free)
-            .with(create(&format!("x/{wanted}"), "new\n"));
+        let set = ChangeSet::new(Writer::Person, Conservation::Free).with(create(&format!("x/{wanted}"), "new\n"));
         let error = open(&folder).commit(&set).unwrap_err();
-        assert!(
-            matches!(&error, CommitError::Conflict(c) if c.current.as_ref().unwrap().text == "old\n"),
-            "{error:?}"
-        );
+        assert!(matches!(&error, CommitError::Conflict(c) if c.current.as_ref().unwrap().text == "old\n"), "{error:?}");
         assert_eq!(folder.files().len(), 1);
     }
 }
@@ -412,13 +299,9 @@ fn a_create_meets_names_that_differ_by_case_or_unicode_form() {
 #[test]
 fn two_creates_whose_names_differ_only_by_case_are_one_name() {
     let folder = temp_vault("");
-    let set = ChangeSet::new(Writer::Person, Conservation::Free)
-        .with(create("a.md", "1\n"))
-        .with(create("A.md", "2\n"));
-    assert!(matches!(
-        open(&folder).commit(&set),
-        Err(CommitError::NamedTwice { .. })
-    ));
+    let set =
+        ChangeSet::new(Writer::Person, Conservation::Free).with(create("a.md", "1\n")).with(create("A.md", "2\n"));
+    assert!(matches!(open(&folder).commit(&set), Err(CommitError::NamedTwice { .. })));
 }
 
 #[test]
@@ -438,12 +321,8 @@ fn a_note_spelled_decomposed_on_disk_is_replaced_where_it_lies() {
 fn a_file_that_is_not_utf_8_is_never_rewritten() {
     let folder = temp_vault("");
     folder.write("n.md", b"caf\xe9\n");
-    let set =
-        ChangeSet::new(Writer::Person, Conservation::Free).with(replace(&folder, "n.md", "café\n"));
-    assert!(matches!(
-        open(&folder).commit(&set),
-        Err(CommitError::NotUtf8 { .. })
-    ));
+    let set = ChangeSet::new(Writer::Person, Conservation::Free).with(replace(&folder, "n.md", "café\n"));
+    assert!(matches!(open(&folder).commit(&set), Err(CommitError::NotUtf8 { .. })));
     assert_eq!(folder.files()["n.md"], b"caf\xe9\n");
 }
 
@@ -451,19 +330,10 @@ fn a_file_that_is_not_utf_8_is_never_rewritten() {
 fn malformed_frontmatter_is_named_by_line_and_left_alone() {
     let note = "---\ntitle: ok\na: b: c\n---\nbody\n";
     let folder = temp_vault(&format!("=== n.md\n{note}"));
-    let change = |to: &str| {
-        ChangeSet::new(Writer::Person, Conservation::Free).with(replace(&folder, "n.md", to))
-    };
-    let error = open(&folder)
-        .commit(&change("---\ntitle: ok\na: c\n---\nbody\n"))
-        .unwrap_err();
-    assert!(
-        matches!(error, CommitError::MalformedFrontmatter { line: 3, .. }),
-        "{error:?}"
-    );
-    open(&folder)
-        .commit(&change(&note.replace("body", "other body")))
-        .unwrap();
+    let change = |to: &str| ChangeSet::new(Writer::Person, Conservation::Free).with(replace(&folder, "n.md", to));
+    let error = open(&folder).commit(&change("---\ntitle: ok\na: c\n---\nbody\n")).unwrap_err();
+    assert!(matches!(error, CommitError::MalformedFrontmatter { line: 3, .. }), "{error:?}");
+    open(&folder).commit(&change(&note.replace("body", "other body"))).unwrap();
     assert!(folder.read("n.md").contains("other body"));
 }
 
@@ -476,30 +346,13 @@ fn a_link_out_of_the_vault_or_into_another_layer_is_denied() {
         "=== daily/2026-11-30/e.md\nevent\n=== digest/wiki/d.md\nd\n=== real/n.md\nn\n=== .obsidian/app.json\n{}\n",
     );
     symlink(outside.path(), folder.path().join("digest/wiki/away")).unwrap();
-    symlink(
-        outside.path().join("secret.md"),
-        folder.path().join("out.md"),
-    )
-    .unwrap();
-    symlink(
-        folder.path().join("nowhere"),
-        folder.path().join("dangling.md"),
-    )
-    .unwrap();
-    symlink(
-        folder.path().join("daily/2026-11-30"),
-        folder.path().join("alias"),
-    )
-    .unwrap();
-    symlink(
-        folder.path().join(".obsidian"),
-        folder.path().join("settings"),
-    )
-    .unwrap();
+    symlink(outside.path().join("secret.md"), folder.path().join("out.md")).unwrap();
+    symlink(folder.path().join("nowhere"), folder.path().join("dangling.md")).unwrap();
+    symlink(folder.path().join("daily/2026-11-30"), folder.path().join("alias")).unwrap();
+    symlink(folder.path().join(".obsidian"), folder.path().join("settings")).unwrap();
     symlink(folder.path().join("real"), folder.path().join("fine")).unwrap();
     let vault = open(&folder);
-    let person =
-        |change| vault.commit(&ChangeSet::new(Writer::Person, Conservation::Free).with(change));
+    let person = |change| vault.commit(&ChangeSet::new(Writer::Person, Conservation::Free).with(change));
     for denied in [
         create("digest/wiki/away/new.md", "x"),
         replace(&folder, "out.md", "x"),
@@ -522,45 +375,25 @@ fn permissions_survive_a_replace() {
     let file = folder.path().join("n.md");
     fs::set_permissions(&file, fs::Permissions::from_mode(0o640)).unwrap();
     open(&folder)
-        .commit(
-            &ChangeSet::new(Writer::Person, Conservation::Free)
-                .with(replace(&folder, "n.md", "new\n")),
-        )
+        .commit(&ChangeSet::new(Writer::Person, Conservation::Free).with(replace(&folder, "n.md", "new\n")))
         .unwrap();
-    assert_eq!(
-        fs::metadata(&file).unwrap().permissions().mode() & 0o777,
-        0o640
-    );
+    assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o640);
 }
 
 #[test]
 fn a_dry_run_shows_the_diff_and_writes_nothing() {
     let folder = temp_vault("=== c.md\nsee [[x|an alias]]\nmore\n=== x.md\nx\n");
     let vault = open(&folder);
-    let set = ChangeSet::new(
-        Writer::Person,
-        Conservation::Retarget {
-            from: path("x.md"),
-            to: path("deep/y.md"),
-        },
-    )
-    .with(rename(&folder, "x.md", "deep/y.md"))
-    .with(replace(&folder, "c.md", "see [[deep/y|an alias]]\nmore\n"));
+    let set = ChangeSet::new(Writer::Person, Conservation::Retarget { from: path("x.md"), to: path("deep/y.md") })
+        .with(rename(&folder, "x.md", "deep/y.md"))
+        .with(replace(&folder, "c.md", "see [[deep/y|an alias]]\nmore\n"));
     let before = folder.files();
     let diffs = vault.preview(&set).unwrap();
     assert_eq!(folder.files(), before);
     assert!(!folder.path().join(".dormouse/journal").exists());
     let shown: String = diffs
         .iter()
-        .map(|d| {
-            format!(
-                "{} from {:?} {}\n{}",
-                d.path,
-                d.renamed_from,
-                d.before == Some(d.after),
-                d.diff
-            )
-        })
+        .map(|d| format!("{} from {:?} {}\n{}", d.path, d.renamed_from, d.before == Some(d.after), d.diff))
         .collect();
     expect![[r#"
         deep/y.md from Some("x.md") true
@@ -575,65 +408,35 @@ fn a_dry_run_shows_the_diff_and_writes_nothing() {
     .assert_eq(&shown);
     let committed = vault.commit(&set).unwrap();
     assert_eq!(
-        committed
-            .written
-            .iter()
-            .map(|(p, v)| (p.clone(), *v))
-            .collect::<Vec<_>>(),
-        diffs
-            .iter()
-            .map(|d| (d.path.clone(), d.after))
-            .collect::<Vec<_>>()
+        committed.written.iter().map(|(p, v)| (p.clone(), *v)).collect::<Vec<_>>(),
+        diffs.iter().map(|d| (d.path.clone(), d.after)).collect::<Vec<_>>()
     );
-    assert_eq!(
-        folder.dump(),
-        "=== c.md\nsee [[deep/y|an alias]]\nmore\n=== deep/y.md\nx\n"
-    );
-    assert!(
-        committed.snapshot.note(&path("deep/y.md")).is_some()
-            && committed.snapshot.note(&path("x.md")).is_none()
-    );
+    assert_eq!(folder.dump(), "=== c.md\nsee [[deep/y|an alias]]\nmore\n=== deep/y.md\nx\n");
+    assert!(committed.snapshot.note(&path("deep/y.md")).is_some() && committed.snapshot.note(&path("x.md")).is_none());
 }
 
 #[test]
 fn a_renamed_note_may_get_new_content_in_the_same_commit() {
     let folder = temp_vault("=== a/x.md\nsee [n](n.md)\n=== a/n.md\nn\n=== z/n.md\nz\n");
-    let set = ChangeSet::new(
-        Writer::Person,
-        Conservation::Retarget {
-            from: path("a/x.md"),
-            to: path("z/x.md"),
-        },
-    )
-    .with(rename(&folder, "a/x.md", "z/x.md"))
-    .with(Change::Replace {
-        path: path("z/x.md"),
-        expected: Version::of(b"see [n](n.md)\n"),
-        content: "see [n](../a/n.md)\n".into(),
-    });
+    let set = ChangeSet::new(Writer::Person, Conservation::Retarget { from: path("a/x.md"), to: path("z/x.md") })
+        .with(rename(&folder, "a/x.md", "z/x.md"))
+        .with(Change::Replace {
+            path: path("z/x.md"),
+            expected: Version::of(b"see [n](n.md)\n"),
+            content: "see [n](../a/n.md)\n".into(),
+        });
     open(&folder).commit(&set).unwrap();
-    assert_eq!(
-        folder.dump(),
-        "=== a/n.md\nn\n=== z/n.md\nz\n=== z/x.md\nsee [n](../a/n.md)\n"
-    );
+    assert_eq!(folder.dump(), "=== a/n.md\nn\n=== z/n.md\nz\n=== z/x.md\nsee [n](../a/n.md)\n");
 }
 
 #[test]
 fn a_change_that_changes_nothing_does_not_touch_the_file() {
     let folder = temp_vault("=== n.md\nsame\n");
     let vault = open(&folder);
-    let modified = || {
-        fs::metadata(folder.path().join("n.md"))
-            .unwrap()
-            .modified()
-            .unwrap()
-    };
+    let modified = || fs::metadata(folder.path().join("n.md")).unwrap().modified().unwrap();
     let before = modified();
     let committed = vault
-        .commit(
-            &ChangeSet::new(Writer::Person, Conservation::Free)
-                .with(replace(&folder, "n.md", "same\n")),
-        )
+        .commit(&ChangeSet::new(Writer::Person, Conservation::Free).with(replace(&folder, "n.md", "same\n")))
         .unwrap();
     assert!(committed.written.is_empty() && modified() == before);
 }
@@ -646,10 +449,7 @@ fn an_append_keeps_the_line_ends_of_the_file() {
             folder.write("audit/a.md", old);
         }
         open(&folder)
-            .commit(
-                &ChangeSet::new(Writer::Audit, Conservation::Additive)
-                    .with(append("audit/a.md", "x\ny\n")),
-            )
+            .commit(&ChangeSet::new(Writer::Audit, Conservation::Additive).with(append("audit/a.md", "x\ny\n")))
             .unwrap();
         assert_eq!(folder.read("audit/a.md"), new);
     };
@@ -695,14 +495,8 @@ fn threads_that_write_the_same_notes_lose_nothing() {
                 conflicts
             }
         };
-        let threads: Vec<_> = (0..4)
-            .map(|n| {
-                scope.spawn(work(
-                    Arc::clone(if n % 2 == 0 { &vault } else { &other }),
-                    n,
-                ))
-            })
-            .collect();
+        let threads: Vec<_> =
+            (0..4).map(|n| scope.spawn(work(Arc::clone(if n % 2 == 0 { &vault } else { &other }), n))).collect();
         conflicts = threads.into_iter().map(|t| t.join().unwrap()).sum();
     });
     assert_eq!(folder.read("n.md"), "40\n", "with {conflicts} conflicts");
@@ -712,16 +506,11 @@ fn threads_that_write_the_same_notes_lose_nothing() {
 #[test]
 fn processes_that_write_at_once_lose_nothing() {
     let folder = temp_vault("");
-    let children: Vec<_> = (0..3)
-        .map(|n| crate::process::start("commit::worker", folder.path(), n))
-        .collect();
+    let children: Vec<_> = (0..3).map(|n| crate::process::start("commit::worker", folder.path(), n)).collect();
     for child in children {
         crate::process::finish(child);
     }
-    assert_eq!(
-        folder.read("daily/2026-11-30.md").lines().count(),
-        2 + 3 * 20
-    );
+    assert_eq!(folder.read("daily/2026-11-30.md").lines().count(), 2 + 3 * 20);
     assert_eq!(folder.files().len(), 1);
 }
 
@@ -760,15 +549,9 @@ fn a_process_that_is_killed_leaves_whole_notes_and_no_lock() {
         let files = folder.files();
         assert_eq!(files.len(), 8, "{:?}", files.keys());
         let first = &files["n0.md"];
-        assert!(
-            first.len() == old.len() && files.values().all(|bytes| bytes == first),
-            "the notes are of two commits"
-        );
+        assert!(first.len() == old.len() && files.values().all(|bytes| bytes == first), "the notes are of two commits");
         vault
-            .commit(
-                &ChangeSet::new(Writer::Person, Conservation::Free)
-                    .with(replace(&folder, "n0.md", "end\n")),
-            )
+            .commit(&ChangeSet::new(Writer::Person, Conservation::Free).with(replace(&folder, "n0.md", "end\n")))
             .unwrap();
     }
 }
@@ -793,10 +576,7 @@ fn rewriter() {
             });
         }
         vault.commit(&set).unwrap();
-        let _ = std::fs::OpenOptions::new()
-            .create(true)
-            .append(true)
-            .open(folder.join("started"));
+        let _ = std::fs::OpenOptions::new().create(true).append(true).open(folder.join("started"));
     }
 }
 
@@ -805,13 +585,9 @@ fn a_stage_lock_is_held_once_and_freed_when_dropped() {
     let folder = temp_vault("");
     let (one, two) = (open(&folder), open(&folder));
     let held = one.lock_stage(Stage::Dream).unwrap();
-    assert!(matches!(
-        two.lock_stage(Stage::Dream),
-        Err(CommitError::Locked { what: "dream" })
-    ));
+    assert!(matches!(two.lock_stage(Stage::Dream), Err(CommitError::Locked { what: "dream" })));
     let other = two.lock_stage(Stage::Consolidate).unwrap();
-    two.commit(&ChangeSet::new(Writer::Person, Conservation::Free).with(create("a.md", "a\n")))
-        .unwrap();
+    two.commit(&ChangeSet::new(Writer::Person, Conservation::Free).with(create("a.md", "a\n"))).unwrap();
     drop(held);
     two.lock_stage(Stage::Dream).unwrap();
     drop(other);

@@ -1,9 +1,7 @@
 //! Conservation at the door: E-1, E-2, renames, provenance, and the user's frontmatter.
 
 use dormouse_fixtures::{TempVault, temp_vault};
-use dormouse_vault::{
-    Change, ChangeSet, CommitError, Conservation, NotePath, Vault, Version, Writer,
-};
+use dormouse_vault::{Change, ChangeSet, CommitError, Conservation, NotePath, Vault, Version, Writer};
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
 
@@ -12,18 +10,11 @@ fn path(text: &str) -> NotePath {
 }
 
 fn replace(folder: &TempVault, file: &str, content: &str) -> Change {
-    Change::Replace {
-        path: path(file),
-        expected: Version::of(folder.read(file).as_bytes()),
-        content: content.into(),
-    }
+    Change::Replace { path: path(file), expected: Version::of(folder.read(file).as_bytes()), content: content.into() }
 }
 
 fn create(file: &str, content: &str) -> Change {
-    Change::Create {
-        path: path(file),
-        content: content.into(),
-    }
+    Change::Create { path: path(file), content: content.into() }
 }
 
 /// What the door says; nothing is written when it refuses, and the dry run says the same.
@@ -38,13 +29,8 @@ fn verdict(folder: &TempVault, set: &ChangeSet) -> String {
 }
 
 fn violations(error: &CommitError) -> String {
-    let CommitError::Conservation(found) = error else {
-        panic!("{error}")
-    };
-    found
-        .iter()
-        .map(|violation| format!("{violation}\n"))
-        .collect()
+    let CommitError::Conservation(found) = error else { panic!("{error}") };
+    found.iter().map(|violation| format!("{violation}\n")).collect()
 }
 
 const BASE: &str = "=== daily/2026-11-30/e.md\n# Event\n\nIt happened. ^b1\n=== resource/2026-11-30/r.md\nr\n\
@@ -53,13 +39,8 @@ const BASE: &str = "=== daily/2026-11-30/e.md\n# Event\n\nIt happened. ^b1\n=== 
 /// Dream replaces `digest/wiki/s.md`, which is `old`, by `new`.
 fn dreams(old: &str, new: &str, expect: Expect) {
     let folder = temp_vault(&format!("{BASE}=== digest/wiki/s.md\n{old}"));
-    let set = ChangeSet::new(
-        Writer::Dream,
-        Conservation::Superset {
-            subject: path("digest/wiki/s.md"),
-        },
-    )
-    .with(replace(&folder, "digest/wiki/s.md", new));
+    let set = ChangeSet::new(Writer::Dream, Conservation::Superset { subject: path("digest/wiki/s.md") })
+        .with(replace(&folder, "digest/wiki/s.md", new));
     expect.assert_eq(&verdict(&folder, &set));
 }
 
@@ -67,8 +48,7 @@ const FROM: &str = "derived_from:: [[daily/2026-11-30/e]]\n";
 
 #[test]
 fn a_dream_keeps_every_edge_with_its_predicate() {
-    let old =
-        format!("See [[digest/wiki/a|A]] and [[nowhere]].\nrefines:: [[digest/wiki/b]]\n{FROM}");
+    let old = format!("See [[digest/wiki/a|A]] and [[nowhere]].\nrefines:: [[digest/wiki/b]]\n{FROM}");
     dreams(
         &old,
         &format!("{old}\nMore about [[mine]].\n"),
@@ -116,21 +96,10 @@ fn a_dream_keeps_every_edge_with_its_predicate() {
 
 #[test]
 fn a_link_that_a_new_note_makes_whole_is_not_lost() {
-    let folder = temp_vault(&format!(
-        "{BASE}=== digest/wiki/s.md\nSee [[digest/wiki/new]].\n{FROM}"
-    ));
-    let set = ChangeSet::new(
-        Writer::Dream,
-        Conservation::Superset {
-            subject: path("digest/wiki/s.md"),
-        },
-    )
-    .with(create("digest/wiki/new.md", FROM))
-    .with(replace(
-        &folder,
-        "digest/wiki/s.md",
-        &format!("See [[digest/wiki/new]] and [[a]].\n{FROM}"),
-    ));
+    let folder = temp_vault(&format!("{BASE}=== digest/wiki/s.md\nSee [[digest/wiki/new]].\n{FROM}"));
+    let set = ChangeSet::new(Writer::Dream, Conservation::Superset { subject: path("digest/wiki/s.md") })
+        .with(create("digest/wiki/new.md", FROM))
+        .with(replace(&folder, "digest/wiki/s.md", &format!("See [[digest/wiki/new]] and [[a]].\n{FROM}")));
     expect![[r#"
         written
     "#]]
@@ -161,10 +130,7 @@ fn a_dream_names_an_existing_source() {
         written
     "#]],
     );
-    for without in [
-        "text [[daily/2026-11-30/e]]\n",
-        "text\nderived_from:: [[mine]]\n",
-    ] {
+    for without in ["text [[daily/2026-11-30/e]]\n", "text\nderived_from:: [[mine]]\n"] {
         dreams(
             old,
             without,
@@ -188,11 +154,8 @@ fn a_source_that_vanished_since_the_snapshot_is_no_source() {
     let folder = temp_vault(BASE);
     let vault = Vault::open(folder.path()).unwrap();
     folder.remove("daily/2026-11-30/e.md");
-    let set = ChangeSet::new(Writer::Dream, Conservation::Additive)
-        .with(create("digest/wiki/n.md", FROM));
-    assert!(
-        matches!(vault.commit(&set), Err(CommitError::Conservation(found)) if found.len() == 2)
-    );
+    let set = ChangeSet::new(Writer::Dream, Conservation::Additive).with(create("digest/wiki/n.md", FROM));
+    assert!(matches!(vault.commit(&set), Err(CommitError::Conservation(found)) if found.len() == 2));
 }
 
 #[test]
@@ -220,9 +183,7 @@ fn the_users_frontmatter_survives_a_dream_byte_for_byte() {
     let old = note("name: Old\n# mine\ntags: [b,   a]\ndate: 2026-1-1\ndescription: old\n");
     dreams(
         &old,
-        &note(
-            "name: \"New\"\n# mine\ntags: [b,   a]\ndate: 2026-1-1\ndescription: >\n  new\n  lines\n",
-        ),
+        &note("name: \"New\"\n# mine\ntags: [b,   a]\ndate: 2026-1-1\ndescription: >\n  new\n  lines\n"),
         expect![[r#"
         written
     "#]],
@@ -253,39 +214,25 @@ fn the_users_frontmatter_survives_a_dream_byte_for_byte() {
 #[test]
 fn a_dream_writes_no_malformed_frontmatter() {
     let folder = temp_vault(BASE);
-    let set = ChangeSet::new(Writer::Dream, Conservation::Additive).with(create(
-        "digest/wiki/n.md",
-        &format!("---\nname: a: b: c\n---\n{FROM}"),
-    ));
-    let error = Vault::open(folder.path())
-        .unwrap()
-        .commit(&set)
-        .unwrap_err();
-    assert!(
-        matches!(error, CommitError::MalformedFrontmatter { line: 2, .. }),
-        "{error:?}"
-    );
+    let set = ChangeSet::new(Writer::Dream, Conservation::Additive)
+        .with(create("digest/wiki/n.md", &format!("---\nname: a: b: c\n---\n{FROM}")));
+    let error = Vault::open(folder.path()).unwrap().commit(&set).unwrap_err();
+    assert!(matches!(error, CommitError::MalformedFrontmatter { line: 2, .. }), "{error:?}");
 }
 
 const PARENT: &str = "---\nname: S\nmine: yes\n---\n# S\n\nIntro with [[a]].\n\n## One\n\n- first, see [[b]]\n- second\n  - nested\n\n## Two\n\n```rust\nlet x = 1;\n\nlet y = 2;\n```\n\nrefines:: [[mine]]\n\n---\n\nend ^id\n\nderived_from:: [[daily/2026-11-30/e]]\n";
 const KEPT: &str = "---\nname: S\nmine: yes\n---\n# S\n\nIntro with [[a]].\n\n- [[digest/wiki/s-one|One]]\n- [[digest/wiki/s-two|Two]]\n\nderived_from:: [[daily/2026-11-30/e]]\n";
-const ONE: &str =
-    "# One\n\nPart of [[digest/wiki/s]].\n\n- first, see [[b]]\n- second\n  - nested\n";
-const TWO: &str = "# Two\n\nPart of [[digest/wiki/s]].\n\n```rust\nlet x = 1;\n\nlet y = 2;\n```\n\nrefines:: [[mine]]\n\nend ^id\n";
+const ONE: &str = "# One\n\nPart of [[digest/wiki/s]].\n\n- first, see [[b]]\n- second\n  - nested\n";
+const TWO: &str =
+    "# Two\n\nPart of [[digest/wiki/s]].\n\n```rust\nlet x = 1;\n\nlet y = 2;\n```\n\nrefines:: [[mine]]\n\nend ^id\n";
 
 fn splits(kept: &str, one: &str, two: &str, expect: Expect) {
     let folder = temp_vault(&format!("{BASE}=== digest/wiki/s.md\n{PARENT}"));
     let children = vec![path("digest/wiki/s-one.md"), path("digest/wiki/s-two.md")];
-    let set = ChangeSet::new(
-        Writer::Split,
-        Conservation::SplitUnion {
-            parent: path("digest/wiki/s.md"),
-            children,
-        },
-    )
-    .with(replace(&folder, "digest/wiki/s.md", kept))
-    .with(create("digest/wiki/s-one.md", one))
-    .with(create("digest/wiki/s-two.md", two));
+    let set = ChangeSet::new(Writer::Split, Conservation::SplitUnion { parent: path("digest/wiki/s.md"), children })
+        .with(replace(&folder, "digest/wiki/s.md", kept))
+        .with(create("digest/wiki/s-one.md", one))
+        .with(create("digest/wiki/s-two.md", two));
     expect.assert_eq(&verdict(&folder, &set));
 }
 
@@ -366,21 +313,15 @@ fn a_split_changes_its_parent_and_its_children_and_nothing_else() {
         parent: path("digest/wiki/s.md"),
         children: children.iter().map(|c| path(c)).collect(),
     };
-    let set = ChangeSet::new(
-        Writer::Split,
-        rule(&["digest/wiki/s-one.md", "digest/wiki/s-two.md"]),
-    )
-    .with(replace(&folder, "digest/wiki/s.md", KEPT))
-    .with(replace(&folder, "digest/wiki/a.md", "a, changed\n"));
+    let set = ChangeSet::new(Writer::Split, rule(&["digest/wiki/s-one.md", "digest/wiki/s-two.md"]))
+        .with(replace(&folder, "digest/wiki/s.md", KEPT))
+        .with(replace(&folder, "digest/wiki/a.md", "a, changed\n"));
     expect![[r#"
         digest/wiki/a.md: outside of what the stated rule covers
     "#]]
     .assert_eq(&verdict(&folder, &set));
-    let set = ChangeSet::new(
-        Writer::Split,
-        rule(&["digest/wiki/s-one.md", "digest/wiki/s-two.md"]),
-    )
-    .with(create("digest/wiki/s-one.md", ONE));
+    let set = ChangeSet::new(Writer::Split, rule(&["digest/wiki/s-one.md", "digest/wiki/s-two.md"]))
+        .with(create("digest/wiki/s-one.md", ONE));
     expect![[r#"
         digest/wiki/s-two.md: outside of what the stated rule covers
         digest/wiki/s.md: outside of what the stated rule covers
@@ -390,19 +331,11 @@ fn a_split_changes_its_parent_and_its_children_and_nothing_else() {
 
 /// A person renames `old/x.md` to `new/y.md` and rewrites `c.md`.
 fn renames(c: &str, rewritten: Option<&str>, expect: Expect) {
-    let folder = temp_vault(&format!(
-        "=== c.md\n{c}=== old/x.md\nx, see [[z]]\n=== z.md\nz\n"
-    ));
+    let folder = temp_vault(&format!("=== c.md\n{c}=== old/x.md\nx, see [[z]]\n=== z.md\nz\n"));
     let (from, to) = (path("old/x.md"), path("new/y.md"));
     let expected = Version::of(folder.read("old/x.md").as_bytes());
-    let mut set = ChangeSet::new(
-        Writer::Person,
-        Conservation::Retarget {
-            from: from.clone(),
-            to: to.clone(),
-        },
-    )
-    .with(Change::Rename { from, to, expected });
+    let mut set = ChangeSet::new(Writer::Person, Conservation::Retarget { from: from.clone(), to: to.clone() })
+        .with(Change::Rename { from, to, expected });
     if let Some(text) = rewritten {
         set = set.with(replace(&folder, "c.md", text));
     }
@@ -479,18 +412,8 @@ fn a_rename_that_would_turn_other_links_is_refused() {
     "#]],
     );
     let folder = temp_vault("=== c.md\nsee [[y]]\n=== deep/deeper/y.md\ny\n=== x.md\nx\n");
-    let set = ChangeSet::new(
-        Writer::Person,
-        Conservation::Retarget {
-            from: path("x.md"),
-            to: path("y.md"),
-        },
-    )
-    .with(Change::Rename {
-        from: path("x.md"),
-        to: path("y.md"),
-        expected: Version::of(b"x\n"),
-    });
+    let set = ChangeSet::new(Writer::Person, Conservation::Retarget { from: path("x.md"), to: path("y.md") })
+        .with(Change::Rename { from: path("x.md"), to: path("y.md"), expected: Version::of(b"x\n") });
     expect![[r#"
         c.md: 1 link(s) would be lost: [[deep/deeper/y]]
     "#]]
@@ -501,19 +424,9 @@ fn a_rename_that_would_turn_other_links_is_refused() {
 fn a_rename_may_retarget_links_in_material_but_not_rewrite_it() {
     let day = "=== daily/2026-11-30/e.md\nsaw [[x]] today\n=== x.md\nx\n";
     let set = |folder: &TempVault, text: &str| {
-        ChangeSet::new(
-            Writer::Person,
-            Conservation::Retarget {
-                from: path("x.md"),
-                to: path("y.md"),
-            },
-        )
-        .with(Change::Rename {
-            from: path("x.md"),
-            to: path("y.md"),
-            expected: Version::of(b"x\n"),
-        })
-        .with(replace(folder, "daily/2026-11-30/e.md", text))
+        ChangeSet::new(Writer::Person, Conservation::Retarget { from: path("x.md"), to: path("y.md") })
+            .with(Change::Rename { from: path("x.md"), to: path("y.md"), expected: Version::of(b"x\n") })
+            .with(replace(folder, "daily/2026-11-30/e.md", text))
     };
     let folder = temp_vault(day);
     expect![[r#"
@@ -561,10 +474,8 @@ proptest! {
 fn drm_07_a_second_create_of_the_same_lesson_is_a_conflict() {
     let folder = temp_vault("=== daily/2026-04-06.md\ntwo lessons\n");
     let lesson = |n: usize| {
-        ChangeSet::new(Writer::Dream, Conservation::Additive).with(create(
-            &format!("digest/wiki/l-{n}.md"),
-            &format!("{n}\n\nderived_from:: [[daily/2026-04-06]]\n"),
-        ))
+        ChangeSet::new(Writer::Dream, Conservation::Additive)
+            .with(create(&format!("digest/wiki/l-{n}.md"), &format!("{n}\n\nderived_from:: [[daily/2026-04-06]]\n")))
     };
     let vault = Vault::open(folder.path()).unwrap();
     vault.commit(&lesson(1)).unwrap();

@@ -28,15 +28,7 @@ fn write(events: &[DailyEvent]) -> (dormouse_fixtures::TempVault, Vault) {
     for event in events {
         let (path, set) = plan_event(event, &vault.snapshot());
         let committed = vault.commit(&set).unwrap();
-        assert!(
-            committed
-                .snapshot
-                .note(&path)
-                .unwrap()
-                .doc
-                .problems
-                .is_empty()
-        );
+        assert!(committed.snapshot.note(&path).unwrap().doc.problems.is_empty());
     }
     (folder, vault)
 }
@@ -126,17 +118,8 @@ fn each_block_can_be_cited_by_its_id() {
     )]);
     let text = folder.read("daily/2026-11-30/e.md");
     let doc = Document::parse(&text);
-    let cited: Vec<String> = doc
-        .blocks
-        .iter()
-        .map(|b| {
-            format!(
-                "{} {:?}",
-                b.id.as_deref().unwrap_or("-"),
-                &text[b.span.clone()]
-            )
-        })
-        .collect();
+    let cited: Vec<String> =
+        doc.blocks.iter().map(|b| format!("{} {:?}", b.id.as_deref().unwrap_or("-"), &text[b.span.clone()])).collect();
     expect![[r#"
         b1 "one\ntwo ^b1"
         b2 "three ^b2"
@@ -155,11 +138,7 @@ fn each_block_can_be_cited_by_its_id() {
 
 #[test]
 fn names_that_are_taken_get_a_number() {
-    let (folder, vault) = write(&[
-        event("Stand-up", &["a"]),
-        event("stand up!", &["b"]),
-        event("Stand up", &["c"]),
-    ]);
+    let (folder, vault) = write(&[event("Stand-up", &["a"]), event("stand up!", &["b"]), event("Stand up", &["c"])]);
     assert_eq!(
         folder.read("daily/2026-11-30.md"),
         "# 2026-11-30\n\n- [[daily/2026-11-30/stand-up|Stand-up]]\n- [[daily/2026-11-30/stand-up-2|stand up!]]\n- [[daily/2026-11-30/stand-up-3|Stand up]]\n"
@@ -203,36 +182,15 @@ fn any_text_is_safe_as_a_name_or_a_property() {
         ];
         let (folder, vault) = write(&[event]);
         let snapshot = vault.snapshot();
-        let note = snapshot
-            .notes()
-            .find(|n| n.path.is_in("daily/2026-11-30"))
-            .unwrap();
+        let note = snapshot.notes().find(|n| n.path.is_in("daily/2026-11-30")).unwrap();
         let properties = &note.doc.frontmatter.properties;
         assert!(note.doc.frontmatter.well_formed, "{name:?}");
-        assert_eq!(
-            properties.keys().collect::<Vec<_>>(),
-            ["name", "description", "date", "source", "a-b"],
-            "{name:?}"
-        );
-        assert!(
-            properties.values().all(serde_json::Value::is_string),
-            "{name:?}: {properties:?}"
-        );
+        assert_eq!(properties.keys().collect::<Vec<_>>(), ["name", "description", "date", "source", "a-b"], "{name:?}");
+        assert!(properties.values().all(serde_json::Value::is_string), "{name:?}: {properties:?}");
         assert!(note.doc.links.is_empty(), "{name:?}: {:?}", note.doc.links);
-        let index = snapshot
-            .note(&NotePath::new("daily/2026-11-30.md").unwrap())
-            .unwrap();
-        let targets: Vec<_> = snapshot
-            .links_of(index)
-            .into_iter()
-            .map(|(_, to)| to.path().cloned())
-            .collect();
-        assert_eq!(
-            targets,
-            [Some(note.path.clone())],
-            "{name:?}: {}",
-            folder.read("daily/2026-11-30.md")
-        );
+        let index = snapshot.note(&NotePath::new("daily/2026-11-30.md").unwrap()).unwrap();
+        let targets: Vec<_> = snapshot.links_of(index).into_iter().map(|(_, to)| to.path().cloned()).collect();
+        assert_eq!(targets, [Some(note.path.clone())], "{name:?}: {}", folder.read("daily/2026-11-30.md"));
     }
 }
 
@@ -240,54 +198,31 @@ fn any_text_is_safe_as_a_name_or_a_property() {
 fn text_that_looks_like_frontmatter_stays_text() {
     let (folder, vault) = write(&[event("E", &["---\nname: no\n---", "---", "***", "a\n---"])]);
     let snapshot = vault.snapshot();
-    let note = snapshot
-        .notes()
-        .find(|n| n.path.is_in("daily/2026-11-30"))
-        .unwrap();
+    let note = snapshot.notes().find(|n| n.path.is_in("daily/2026-11-30")).unwrap();
     assert_eq!(&*note.name, "E");
-    assert!(
-        folder
-            .read("daily/2026-11-30/e.md")
-            .contains("\nname: no\n---")
-    );
+    assert!(folder.read("daily/2026-11-30/e.md").contains("\nname: no\n---"));
 }
 
 #[test]
 fn an_index_that_a_person_wrote_is_appended_to() {
     let folder = temp_vault("=== daily/2026-11-30.md\nMy day\r\n- walked");
     let vault = Vault::open(folder.path()).unwrap();
-    vault
-        .commit(&plan_event(&event("E", &["x"]), &vault.snapshot()).1)
-        .unwrap();
-    assert_eq!(
-        folder.read("daily/2026-11-30.md"),
-        "My day\r\n- walked\r\n- [[daily/2026-11-30/e|E]]\r\n"
-    );
+    vault.commit(&plan_event(&event("E", &["x"]), &vault.snapshot()).1).unwrap();
+    assert_eq!(folder.read("daily/2026-11-30.md"), "My day\r\n- walked\r\n- [[daily/2026-11-30/e|E]]\r\n");
 }
 
 #[test]
 fn audit_entries_of_one_page_are_one_change_and_their_links_are_no_edges() {
     let folder = temp_vault("=== digest/wiki/a.md\na\n");
     let vault = Vault::open(folder.path()).unwrap();
-    let entry = |page, title: &str, body: &str| AuditEntry {
-        page,
-        at: at(),
-        title: title.into(),
-        body: body.into(),
-    };
+    let entry = |page, title: &str, body: &str| AuditEntry { page, at: at(), title: title.into(), body: body.into() };
     let entries = [
-        entry(
-            "dream",
-            "created\n# not a heading",
-            "[[digest/wiki/a|A]] from [[daily/x]]\n",
-        ),
+        entry("dream", "created\n# not a heading", "[[digest/wiki/a|A]] from [[daily/x]]\n"),
         entry("split", "nothing", ""),
         entry("dream", "dropped", "- one unit"),
     ];
     vault.commit(&append(&entries, vault.layout())).unwrap();
-    vault
-        .commit(&append(&entries[2..], vault.layout()))
-        .unwrap();
+    vault.commit(&append(&entries[2..], vault.layout())).unwrap();
     expect![[r#"
         === audit/2026-11-30/dream.md
         # Dream 2026-11-30
@@ -313,11 +248,5 @@ fn audit_entries_of_one_page_are_one_change_and_their_links_are_no_edges() {
         a
     "#]]
     .assert_eq(&folder.dump());
-    assert_eq!(
-        (
-            vault.snapshot().graph().edge_count(),
-            vault.snapshot().unresolved().len()
-        ),
-        (0, 0)
-    );
+    assert_eq!((vault.snapshot().graph().edge_count(), vault.snapshot().unresolved().len()), (0, 0));
 }

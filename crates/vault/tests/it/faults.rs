@@ -9,9 +9,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use dormouse_fixtures::{TempVault, temp_vault};
-use dormouse_vault::{
-    Change, ChangeSet, CommitError, Conservation, Disk, NotePath, OsDisk, Vault, Version, Writer,
-};
+use dormouse_vault::{Change, ChangeSet, CommitError, Conservation, Disk, NotePath, OsDisk, Vault, Version, Writer};
 
 /// What the n-th operation does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,13 +34,7 @@ struct BrokenDisk<'a> {
 
 impl<'a> BrokenDisk<'a> {
     fn new(at: usize, fault: Fault, exchanges: bool) -> Self {
-        Self {
-            done: AtomicUsize::new(0),
-            at,
-            fault,
-            exchanges,
-            editor: Mutex::new(None),
-        }
+        Self { done: AtomicUsize::new(0), at, fault, exchanges, editor: Mutex::new(None) }
     }
 
     fn whole() -> Self {
@@ -60,11 +52,7 @@ impl<'a> BrokenDisk<'a> {
             Fault::Once => n == self.at,
             Fault::Death => n >= self.at,
         };
-        if broken {
-            Err(io::Error::from(io::ErrorKind::StorageFull))
-        } else {
-            Ok(())
-        }
+        if broken { Err(io::Error::from(io::ErrorKind::StorageFull)) } else { Ok(()) }
     }
 
     fn editor_writes(&self, path: &Path) {
@@ -118,29 +106,21 @@ impl Disk for BrokenDisk<'_> {
     }
 }
 
-const OLD: &str =
-    "=== a.md\nold a\n=== b.md\nold b\n=== deep/c.md\nsee [[a]] and [[deep/x]]\n=== deep/x.md\nx\n";
+const OLD: &str = "=== a.md\nold a\n=== b.md\nold b\n=== deep/c.md\nsee [[a]] and [[deep/x]]\n=== deep/x.md\nx\n";
 
 fn path(text: &str) -> NotePath {
     NotePath::new(text).unwrap()
 }
 
 fn replace(vault: &TempVault, file: &str, content: &str) -> Change {
-    Change::Replace {
-        path: path(file),
-        expected: Version::of(vault.read(file).as_bytes()),
-        content: content.into(),
-    }
+    Change::Replace { path: path(file), expected: Version::of(vault.read(file).as_bytes()), content: content.into() }
 }
 
 /// Two replaces and a create in a folder that is new.
 fn several(vault: &TempVault) -> ChangeSet {
     ChangeSet::new(Writer::Person, Conservation::Free)
         .with(replace(vault, "a.md", "new a\n"))
-        .with(Change::Create {
-            path: path("fresh/d.md"),
-            content: "new d\n".into(),
-        })
+        .with(Change::Create { path: path("fresh/d.md"), content: "new d\n".into() })
         .with(replace(vault, "b.md", "new b\n"))
 }
 
@@ -148,15 +128,9 @@ fn several(vault: &TempVault) -> ChangeSet {
 fn rename(vault: &TempVault) -> ChangeSet {
     let (from, to) = (path("deep/x.md"), path("other/y.md"));
     let expected = Version::of(vault.read("deep/x.md").as_bytes());
-    ChangeSet::new(
-        Writer::Person,
-        Conservation::Retarget {
-            from: from.clone(),
-            to: to.clone(),
-        },
-    )
-    .with(Change::Rename { from, to, expected })
-    .with(replace(vault, "deep/c.md", "see [[a]] and [[other/y]]\n"))
+    ChangeSet::new(Writer::Person, Conservation::Retarget { from: from.clone(), to: to.clone() })
+        .with(Change::Rename { from, to, expected })
+        .with(replace(vault, "deep/c.md", "see [[a]] and [[other/y]]\n"))
 }
 
 fn single(vault: &TempVault) -> ChangeSet {
@@ -164,25 +138,14 @@ fn single(vault: &TempVault) -> ChangeSet {
 }
 
 fn leftovers(vault: &TempVault) -> Vec<String> {
-    let journal = fs::read_dir(vault.path().join(".dormouse/journal"))
-        .into_iter()
-        .flatten();
+    let journal = fs::read_dir(vault.path().join(".dormouse/journal")).into_iter().flatten();
     let journal = journal.map(|entry| entry.unwrap().path().display().to_string());
-    vault
-        .files()
-        .into_keys()
-        .filter(|f| f.contains(".dormouse-tmp"))
-        .chain(journal)
-        .collect()
+    vault.files().into_keys().filter(|f| f.contains(".dormouse-tmp")).chain(journal).collect()
 }
 
 fn displaced(vault: &TempVault) -> Vec<String> {
-    let folder = fs::read_dir(vault.path().join(".dormouse/displaced"))
-        .into_iter()
-        .flatten();
-    folder
-        .map(|entry| fs::read_to_string(entry.unwrap().path()).unwrap())
-        .collect()
+    let folder = fs::read_dir(vault.path().join(".dormouse/displaced")).into_iter().flatten();
+    folder.map(|entry| fs::read_to_string(entry.unwrap().path()).unwrap()).collect()
 }
 
 /// Breaks the disk at every operation in turn, as often as there are operations.
@@ -190,27 +153,18 @@ fn break_everywhere(plan: fn(&TempVault) -> ChangeSet, fault: Fault, exchanges: 
     let whole = temp_vault(OLD);
     let old = whole.files();
     let ok = BrokenDisk::new(usize::MAX, fault, exchanges);
-    Vault::open(whole.path())
-        .unwrap()
-        .commit_on(&ok, &plan(&whole))
-        .unwrap();
+    Vault::open(whole.path()).unwrap().commit_on(&ok, &plan(&whole)).unwrap();
     let new = whole.files();
     assert_ne!(old, new);
     let operations = ok.done.load(Ordering::SeqCst);
     assert!(operations > 5);
     for n in 0..operations {
         let folder = temp_vault(OLD);
-        let result = Vault::open(folder.path())
-            .unwrap()
-            .commit_on(&BrokenDisk::new(n, fault, exchanges), &plan(&folder));
+        let result =
+            Vault::open(folder.path()).unwrap().commit_on(&BrokenDisk::new(n, fault, exchanges), &plan(&folder));
         if fault == Fault::Once {
             assert!(
-                folder.files()
-                    == if result.is_ok() {
-                        new.clone()
-                    } else {
-                        old.clone()
-                    }
+                folder.files() == if result.is_ok() { new.clone() } else { old.clone() }
                     || !leftovers(&folder).is_empty()
             );
         }
@@ -221,28 +175,13 @@ fn break_everywhere(plan: fn(&TempVault) -> ChangeSet, fault: Fault, exchanges: 
         let expected = if result.is_ok() { &new } else { &old };
         assert_eq!(&folder.files(), expected, "operation {n}: {result:?}");
         assert_eq!(leftovers(&folder), Vec::<String>::new(), "operation {n}");
-        assert!(
-            again
-                .commit(&ChangeSet::new(Writer::Person, Conservation::Free))
-                .is_ok()
-        );
+        assert!(again.commit(&ChangeSet::new(Writer::Person, Conservation::Free)).is_ok());
     }
 }
 
-fn whole_notes(
-    folder: &TempVault,
-    old: &BTreeMap<String, Vec<u8>>,
-    new: &BTreeMap<String, Vec<u8>>,
-) {
-    for (name, bytes) in folder
-        .files()
-        .iter()
-        .filter(|(name, _)| !name.contains(".dormouse-tmp"))
-    {
-        assert!(
-            old.get(name) == Some(bytes) || new.get(name) == Some(bytes),
-            "{name} is torn: {bytes:?}"
-        );
+fn whole_notes(folder: &TempVault, old: &BTreeMap<String, Vec<u8>>, new: &BTreeMap<String, Vec<u8>>) {
+    for (name, bytes) in folder.files().iter().filter(|(name, _)| !name.contains(".dormouse-tmp")) {
+        assert!(old.get(name) == Some(bytes) || new.get(name) == Some(bytes), "{name} is torn: {bytes:?}");
     }
 }
 
@@ -272,24 +211,16 @@ fn who_dies_while_settling_leaves_it_to_the_next() {
             let vault = Vault::open(folder.path()).unwrap();
             let old = folder.files();
             let set = several(&folder);
-            let dead = vault
-                .commit_on(&BrokenDisk::new(n, Fault::Death, true), &set)
-                .is_err();
+            let dead = vault.commit_on(&BrokenDisk::new(n, Fault::Death, true), &set).is_err();
             let new = folder.files();
             let _ = vault.commit_on(&BrokenDisk::new(m, Fault::Death, true), &set);
             Vault::open(folder.path()).unwrap();
             let now = folder.files();
             assert!(
-                now == old
-                    || (!dead && now == new)
-                    || now["a.md"] == b"new a\n" && now.len() == old.len() + 1,
+                now == old || (!dead && now == new) || now["a.md"] == b"new a\n" && now.len() == old.len() + 1,
                 "{n} {m}"
             );
-            assert_eq!(
-                now["a.md"] == b"new a\n",
-                now["b.md"] == b"new b\n",
-                "{n} {m}"
-            );
+            assert_eq!(now["a.md"] == b"new a\n", now["b.md"] == b"new b\n", "{n} {m}");
             assert_eq!(leftovers(&folder), Vec::<String>::new(), "{n} {m}");
         }
     }
@@ -316,20 +247,11 @@ fn an_edit_between_the_look_and_the_exchange_is_never_overwritten() {
             });
             let set = several(&folder);
             let error = vault.commit_on(&disk, &set).unwrap_err();
-            let CommitError::Conflict(conflict) = error else {
-                panic!("{error}")
-            };
+            let CommitError::Conflict(conflict) = error else { panic!("{error}") };
             assert_eq!(conflict.path, path(victim));
             let current = conflict.current.unwrap();
-            assert_eq!(
-                (current.text.as_str(), current.version),
-                ("by hand\n", Version::of(b"by hand\n"))
-            );
-            assert!(
-                conflict.diff.contains("-by hand\n+new"),
-                "{}",
-                conflict.diff
-            );
+            assert_eq!((current.text.as_str(), current.version), ("by hand\n", Version::of(b"by hand\n")));
+            assert!(conflict.diff.contains("-by hand\n+new"), "{}", conflict.diff);
             let mut expected = temp_vault(OLD).files();
             expected.insert(victim.into(), b"by hand\n".to_vec());
             assert_eq!(folder.files(), expected);
@@ -349,16 +271,9 @@ fn an_edit_in_every_instant_of_the_exchange_survives_somewhere() {
             fs::write(target, format!("edit {n}\n")).unwrap();
         }
     });
-    let set =
-        ChangeSet::new(Writer::Person, Conservation::Free).with(replace(&folder, "a.md", "new\n"));
-    assert!(matches!(
-        vault.commit_on(&disk, &set),
-        Err(CommitError::Conflict(_))
-    ));
-    assert_eq!(
-        (folder.read("a.md").as_str(), displaced(&folder)),
-        ("edit 2\n", vec!["edit 1\n".to_owned()])
-    );
+    let set = ChangeSet::new(Writer::Person, Conservation::Free).with(replace(&folder, "a.md", "new\n"));
+    assert!(matches!(vault.commit_on(&disk, &set), Err(CommitError::Conflict(_))));
+    assert_eq!((folder.read("a.md").as_str(), displaced(&folder)), ("edit 2\n", vec!["edit 1\n".to_owned()]));
     assert_eq!(leftovers(&folder), Vec::<String>::new());
 }
 
@@ -376,13 +291,7 @@ fn a_file_that_an_editor_makes_first_is_not_replaced_by_a_create() {
         matches!(&error, CommitError::Conflict(c) if c.expected.is_none() && c.path == path("fresh/d.md")),
         "{error:?}"
     );
-    assert_eq!(
-        (
-            folder.read("fresh/d.md").as_str(),
-            folder.read("a.md").as_str()
-        ),
-        ("by hand\n", "old a\n")
-    );
+    assert_eq!((folder.read("fresh/d.md").as_str(), folder.read("a.md").as_str()), ("by hand\n", "old a\n"));
 }
 
 #[test]
@@ -401,10 +310,7 @@ fn an_append_that_meets_an_edit_is_made_to_the_edit() {
         content: "ours\n".into(),
     });
     vault.commit_on(&disk, &set).unwrap();
-    assert_eq!(
-        folder.read("audit/2026-11-30/dream.md"),
-        "# Dream\nby hand\nours\n"
-    );
+    assert_eq!(folder.read("audit/2026-11-30/dream.md"), "# Dream\nby hand\nours\n");
 }
 
 #[test]
@@ -428,9 +334,7 @@ fn an_edit_after_a_crash_stands_when_the_vault_is_opened_again() {
     let mut n = 0;
     let folder = loop {
         let folder = temp_vault(OLD);
-        let _ = Vault::open(folder.path())
-            .unwrap()
-            .commit_on(&BrokenDisk::new(n, Fault::Death, true), &set);
+        let _ = Vault::open(folder.path()).unwrap().commit_on(&BrokenDisk::new(n, Fault::Death, true), &set);
         if folder.read("b.md") == "new b\n" {
             break folder;
         }
@@ -475,20 +379,12 @@ fn vlt_31_a_full_disk_never_replaces_a_note_by_a_part_of_one() {
             let folder = temp_vault("");
             folder.write("n.md", &old);
             let vault = Vault::open(folder.path()).unwrap();
-            let set = ChangeSet::new(Writer::Person, Conservation::Free)
-                .with(replace(&folder, "n.md", &new));
+            let set = ChangeSet::new(Writer::Person, Conservation::Free).with(replace(&folder, "n.md", &new));
             let result = vault.commit_on(&BrokenDisk::new(n, fault, true), &set);
             let files = folder.files();
-            assert!(
-                files["n.md"] == old.as_bytes() || files["n.md"] == new.as_bytes(),
-                "torn at {n}"
-            );
+            assert!(files["n.md"] == old.as_bytes() || files["n.md"] == new.as_bytes(), "torn at {n}");
             if result.is_err() && fault == Fault::Once {
-                assert_eq!(
-                    files.len(),
-                    1,
-                    "a temporary file is left after operation {n}: {files:?}"
-                );
+                assert_eq!(files.len(), 1, "a temporary file is left after operation {n}: {files:?}");
                 assert_eq!(files["n.md"], old.as_bytes());
             }
             let again = Vault::open(folder.path()).unwrap();

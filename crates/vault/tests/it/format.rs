@@ -10,12 +10,9 @@ use chrono::DateTime;
 use dormouse_fixtures::{TempVault, temp_vault};
 use dormouse_vault::audit::{AuditEntry, append};
 use dormouse_vault::daily::{DailyEvent, plan_event};
-use dormouse_vault::meta::{
-    AccessLog, Archived, Artefact, Communities, Cooldowns, DreamLedger, Recency, schemas,
-};
+use dormouse_vault::meta::{AccessLog, Archived, Artefact, Communities, Cooldowns, DreamLedger, Recency, schemas};
 use dormouse_vault::{
-    AccessHit, DateSource, Document, LinkKind, Note, NotePath, Resolution, Settings, Snapshot,
-    Vault,
+    AccessHit, DateSource, Document, LinkKind, Note, NotePath, Resolution, Settings, Snapshot, Vault,
 };
 use page::{Example, Question, example, examples, page, unescape};
 
@@ -28,13 +25,10 @@ fn on_disk(block: &Example) -> TempVault {
     if block.about != "escaped" {
         return temp_vault(&block.text);
     }
-    let named = block
-        .text
-        .split_inclusive('\n')
-        .fold(String::new(), |out, line| match line.strip_prefix("=== ") {
-            Some(name) => out + "=== " + &String::from_utf8(unescape(name)).unwrap(),
-            None => out + line,
-        });
+    let named = block.text.split_inclusive('\n').fold(String::new(), |out, line| match line.strip_prefix("=== ") {
+        Some(name) => out + "=== " + &String::from_utf8(unescape(name)).unwrap(),
+        None => out + line,
+    });
     let folder = temp_vault(&named);
     for (name, content) in folder.files() {
         folder.write(&name, unescape(std::str::from_utf8(&content).unwrap()));
@@ -51,32 +45,16 @@ fn answer(folder: &TempVault, snapshot: &Snapshot, block: &Question) -> String {
     match block.kind.as_str() {
         "links" if block.about.ends_with(".canvas") => {
             let text = folder.read(&block.about);
-            links(
-                snapshot,
-                &path(&block.about),
-                &Document::parse_canvas(&text),
-                &text,
-            )
+            links(snapshot, &path(&block.about), &Document::parse_canvas(&text), &text)
         }
-        "links" => links(
-            snapshot,
-            &note().path,
-            &note().doc,
-            &String::from_utf8_lossy(&folder.files()[&block.about]),
-        ),
+        "links" => links(snapshot, &note().path, &note().doc, &String::from_utf8_lossy(&folder.files()[&block.about])),
         "edges" => edges(snapshot),
-        "notes" => snapshot
-            .notes()
-            .fold(String::new(), |out, n| out + &row(n) + "\n"),
-        "files" => snapshot
-            .files()
-            .fold(String::new(), |out, f| format!("{out}{f}\n")),
+        "notes" => snapshot.notes().fold(String::new(), |out, n| out + &row(n) + "\n"),
+        "files" => snapshot.files().fold(String::new(), |out, f| format!("{out}{f}\n")),
         "problems" => problems(snapshot),
         "blocks" => blocks(&note().doc, &folder.read(&block.about)),
         "tags" => note().doc.tags.join(", ") + "\n",
-        "fields" => note().doc.fields.iter().fold(String::new(), |out, f| {
-            format!("{out}{} = {}\n", f.key, f.value)
-        }),
+        "fields" => note().doc.fields.iter().fold(String::new(), |out, f| format!("{out}{} = {}\n", f.key, f.value)),
         other => panic!("line {}: no such question: {other}", block.line),
     }
 }
@@ -95,10 +73,7 @@ fn links(snapshot: &Snapshot, source: &NotePath, doc: &Document, text: &str) -> 
             Resolution::File { path, ambiguous } => {
                 write!(out, "{path}").unwrap();
                 let anchored = !link.subpath.is_empty();
-                match snapshot
-                    .anchor_line(&path, &link.subpath)
-                    .filter(|_| anchored)
-                {
+                match snapshot.anchor_line(&path, &link.subpath).filter(|_| anchored) {
                     Some(line) => write!(out, ":{line}").unwrap(),
                     None if anchored => out.push_str(", broken anchor"),
                     None => {}
@@ -129,21 +104,11 @@ fn row(note: &Note) -> String {
         Some(date) if date.source == DateSource::Mtime => "mtime".to_owned(),
         Some(date) => {
             let moment = date.moment.map_or(date.day.to_string(), |m| m.to_rfc3339());
-            format!(
-                "{moment} from {}",
-                if date.source == DateSource::Path {
-                    "path"
-                } else {
-                    "property"
-                }
-            )
+            format!("{moment} from {}", if date.source == DateSource::Path { "path" } else { "property" })
         }
         None => "no date".to_owned(),
     };
-    let mut out = format!(
-        "{} | {}{bucket} | {} | {date}",
-        note.path, note.layer, note.name
-    );
+    let mut out = format!("{} | {}{bucket} | {} | {date}", note.path, note.layer, note.name);
     if !note.aliases.is_empty() {
         write!(out, " | also {}", note.aliases.join("; ")).unwrap();
     }
@@ -168,13 +133,8 @@ fn blocks(doc: &Document, text: &str) -> String {
     let mut out = String::new();
     for block in &doc.blocks {
         let (first, last) = block.lines;
-        let id = block
-            .id
-            .as_ref()
-            .map_or(String::new(), |id| format!(" ^{id}"));
-        let under = block.heading.map_or(String::new(), |h| {
-            format!(", under {}", doc.headings[h as usize].text)
-        });
+        let id = block.id.as_ref().map_or(String::new(), |id| format!(" ^{id}"));
+        let under = block.heading.map_or(String::new(), |h| format!(", under {}", doc.headings[h as usize].text));
         assert!(text.get(block.span.clone()).is_some());
         writeln!(out, "{first}-{last} {:?}{id}{under}", block.kind).unwrap();
     }
@@ -207,16 +167,8 @@ fn faults_of(block: &Example) -> String {
         };
         if actual != expected {
             let diff = similar::TextDiff::from_lines(&expected, &actual);
-            let header = format!(
-                "line {}: {} {}",
-                question.line, question.kind, question.about
-            );
-            write!(
-                out,
-                "{}",
-                diff.unified_diff().header(&header, "what is read")
-            )
-            .unwrap();
+            let header = format!("line {}: {} {}", question.line, question.kind, question.about);
+            write!(out, "{}", diff.unified_diff().header(&header, "what is read")).unwrap();
         }
     }
     out
@@ -225,10 +177,7 @@ fn faults_of(block: &Example) -> String {
 #[test]
 fn every_example_of_the_format_page_is_true() {
     let faults = faults(&page());
-    assert!(
-        faults.is_empty(),
-        "docs/vault-format.md is not true:\n{faults}"
-    );
+    assert!(faults.is_empty(), "docs/vault-format.md is not true:\n{faults}");
 }
 
 #[test]
@@ -236,10 +185,7 @@ fn an_example_that_is_not_true_is_reported_with_its_line() {
     let page = "x\n```vault\n=== a.md\n[[b]]\n=== b.md\n>>> edges\na.md -> c.md\n```\n";
     let faults = faults(page);
     assert!(faults.contains("line 6: edges"), "{faults}");
-    assert!(
-        faults.contains("-a.md -> c.md") && faults.contains("+a.md -> b.md"),
-        "{faults}"
-    );
+    assert!(faults.contains("-a.md -> c.md") && faults.contains("+a.md -> b.md"), "{faults}");
 }
 
 /// The example, read as `T` and written again, is the same JSON.
@@ -253,11 +199,7 @@ fn round_trips<T: Artefact>() {
     let folder = temp_vault("");
     folder.write(&block.about, &block.text);
     let loaded = Vault::open(folder.path()).unwrap().meta::<T>();
-    assert!(
-        loaded.value.is_some() && loaded.problem.is_none(),
-        "{}",
-        T::FILE
-    );
+    assert!(loaded.value.is_some() && loaded.problem.is_none(), "{}", T::FILE);
 }
 
 #[test]
@@ -271,10 +213,7 @@ fn every_artefact_has_an_example_that_comes_back_as_it_was() {
     let shown = examples(&page());
     for file in schemas().keys() {
         let name = format!("meta/{file}");
-        assert!(
-            shown.iter().any(|e| e.kind == "json" && e.about == name),
-            "{name} has no example"
-        );
+        assert!(shown.iter().any(|e| e.kind == "json" && e.about == name), "{name} has no example");
     }
 }
 
@@ -284,23 +223,11 @@ fn the_spool_example_is_read_whole_and_written_so() {
     let folder = temp_vault("");
     folder.write(&block.about, &block.text);
     let spooled = Vault::open(folder.path()).unwrap().spool().read().unwrap();
-    assert_eq!(
-        (spooled.hits.len(), spooled.skipped),
-        (block.text.lines().count(), 0)
-    );
+    assert_eq!((spooled.hits.len(), spooled.skipped), (block.text.lines().count(), 0));
     let written = temp_vault("");
-    Vault::open(written.path())
-        .unwrap()
-        .spool()
-        .append(&spooled.hits)
-        .unwrap();
+    Vault::open(written.path()).unwrap().spool().append(&spooled.hits).unwrap();
     assert_eq!(written.read(&block.about), block.text);
-    assert!(
-        spooled
-            .hits
-            .iter()
-            .all(|hit: &AccessHit| hit.path.is_markdown())
-    );
+    assert!(spooled.hits.iter().all(|hit: &AccessHit| hit.path.is_markdown()));
 }
 
 #[test]
@@ -308,10 +235,7 @@ fn the_settings_example_is_understood_without_a_problem() {
     let (settings, problems) = Settings::parse(&example("toml", "dormouse.toml").text);
     assert!(problems.is_empty(), "{problems:?}");
     let layout = settings.layout;
-    assert_eq!(
-        (layout.daily.as_str(), layout.digest.as_str()),
-        ("Journal", "Memory/Digest")
-    );
+    assert_eq!((layout.daily.as_str(), layout.digest.as_str()), ("Journal", "Memory/Digest"));
 }
 
 #[test]
@@ -321,14 +245,9 @@ fn the_event_example_is_what_the_daily_writer_writes() {
         name: "Chose BM25".into(),
         description: "Vectors wait until a person asks for them.".into(),
         properties: vec![("session".into(), "s-17".into())],
-        blocks: [
-            "We decided to search by words first.",
-            "- no model",
-            "- no network",
-            "```\nrg --stats\n```",
-        ]
-        .map(str::to_owned)
-        .into(),
+        blocks: ["We decided to search by words first.", "- no model", "- no network", "```\nrg --stats\n```"]
+            .map(str::to_owned)
+            .into(),
     };
     let folder = temp_vault("");
     let vault = Vault::open(folder.path()).unwrap();
@@ -356,10 +275,7 @@ fn the_audit_example_is_what_a_stage_appends() {
 #[test]
 fn a_vault_of_format_version_1_opens_without_a_problem() {
     let folder = temp_vault("");
-    dormouse_fixtures::copy_tree(
-        &Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/v1"),
-        folder.path(),
-    );
+    dormouse_fixtures::copy_tree(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/v1"), folder.path());
     let vault = Vault::open(folder.path()).unwrap();
     assert_eq!(vault.problems(), []);
     let snapshot = vault.snapshot();
@@ -375,7 +291,8 @@ fn a_vault_of_format_version_1_opens_without_a_problem() {
         digest/wiki/search-index.md | digest/wiki | Search: the index | mtime
         digest/wiki/search.md | digest/wiki | Search | 2026-11-02 from property
         resource/2026-11-02/minutes.md | resource | Minutes | 2026-11-02 from path
-    "#]].assert_eq(&snapshot.notes().fold(String::new(), |out, n| out + &row(n) + "\n"));
+    "#]]
+    .assert_eq(&snapshot.notes().fold(String::new(), |out, n| out + &row(n) + "\n"));
     expect_test::expect![[r#"
         Projects/Dormouse.md -> Projects/Reading list.md
         Projects/Dormouse.md -> digest/wiki/search.md
@@ -406,11 +323,7 @@ fn a_vault_of_format_version_1_opens_without_a_problem() {
         meta/recency.json
         resource/2026-11-02/measurements.csv
     "#]]
-    .assert_eq(
-        &snapshot
-            .files()
-            .fold(String::new(), |out, f| format!("{out}{f}\n")),
-    );
+    .assert_eq(&snapshot.files().fold(String::new(), |out, f| format!("{out}{f}\n")));
     expect_test::expect![[r#"
         communities 1
         recency 2

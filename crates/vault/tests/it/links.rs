@@ -22,10 +22,7 @@ fn check_in(folder: &dormouse_fixtures::TempVault, source: &str, expected: Expec
     let text = folder.read(source);
     let mut shown = String::new();
     for (link, resolution) in snapshot.links_of(note) {
-        assert!(
-            text.get(link.span.clone())
-                .is_some_and(|s| s.contains(&text[link.target_span.clone()]))
-        );
+        assert!(text.get(link.span.clone()).is_some_and(|s| s.contains(&text[link.target_span.clone()])));
         let form = match link.kind {
             LinkKind::Wiki => "link",
             LinkKind::Embed => "embed",

@@ -9,19 +9,19 @@
     reason = "a test plays other programs on the same files, and stops when something is broken"
 )]
 
-mod snapshot;
-mod faults;
+mod boundary;
 mod commit;
-mod process;
-mod editing;
-mod laws;
-mod links;
-mod parsing;
-#[cfg(feature = "watch")]
-mod watch;
 mod conserve;
 mod daily;
-mod meta;
-mod spool;
-mod boundary;
+mod editing;
+mod faults;
 mod format;
+mod laws;
+mod links;
+mod meta;
+mod parsing;
+mod process;
+mod snapshot;
+mod spool;
+#[cfg(feature = "watch")]
+mod watch;

@@ -3,8 +3,7 @@
 use chrono::{DateTime, Duration, TimeZone, Utc};
 use dormouse_fixtures::temp_vault;
 use dormouse_vault::meta::{
-    Archived, Artefact, Communities, Cooldowns, DreamLedger, DreamOutcome, Dreamed, Recency,
-    RecencyScore, schemas,
+    Archived, Artefact, Communities, Cooldowns, DreamLedger, DreamOutcome, Dreamed, Recency, RecencyScore, schemas,
 };
 use dormouse_vault::{ChangeSet, Conservation, NotePath, Vault, Version, Writer};
 use expect_test::{Expect, expect};
@@ -18,24 +17,15 @@ fn path(text: &str) -> NotePath {
 }
 
 fn recency() -> Recency {
-    let score = RecencyScore {
-        score: 0.5,
-        last_active: at().date_naive(),
-        hits_30: 2,
-    };
-    Recency {
-        version: 1,
-        computed_at: at(),
-        notes: [(path("digest/wiki/a.md"), score)].into(),
-    }
+    let score = RecencyScore { score: 0.5, last_active: at().date_naive(), hits_30: 2 };
+    Recency { version: 1, computed_at: at(), notes: [(path("digest/wiki/a.md"), score)].into() }
 }
 
 #[test]
 fn what_is_stored_reads_well_and_comes_back() {
     let folder = temp_vault("");
     let vault = Vault::open(folder.path()).unwrap();
-    let set = ChangeSet::new(Writer::Meta, Conservation::Additive)
-        .with(recency().to_change(vault.layout()));
+    let set = ChangeSet::new(Writer::Meta, Conservation::Additive).with(recency().to_change(vault.layout()));
     vault.commit(&set).unwrap();
     expect![[r#"
         === meta/recency.json
@@ -54,16 +44,8 @@ fn what_is_stored_reads_well_and_comes_back() {
     .assert_eq(&folder.dump());
     let loaded = vault.meta::<Recency>();
     assert_eq!(loaded.value, Some(recency()));
-    assert!(
-        loaded
-            .fresh(at() + Duration::days(1), Duration::days(2))
-            .is_some()
-    );
-    assert!(
-        loaded
-            .fresh(at() + Duration::days(3), Duration::days(2))
-            .is_none()
-    );
+    assert!(loaded.fresh(at() + Duration::days(1), Duration::days(2)).is_some());
+    assert!(loaded.fresh(at() + Duration::days(3), Duration::days(2)).is_none());
     assert!(vault.commit(&set).unwrap().written.is_empty());
 }
 
@@ -80,12 +62,7 @@ fn check(bytes: impl AsRef<[u8]>, expect: Expect) {
 /// problem; and the next write makes it whole.
 #[test]
 fn con_06_a_meta_file_that_is_broken_is_a_problem_and_not_a_failure() {
-    check(
-        "",
-        expect![
-            "archived.json: is empty; it is ignored, and the next run that computes it makes it anew"
-        ],
-    );
+    check("", expect!["archived.json: is empty; it is ignored, and the next run that computes it makes it anew"]);
     check(
         [0; 70],
         expect![
@@ -94,27 +71,19 @@ fn con_06_a_meta_file_that_is_broken_is_a_problem_and_not_a_failure() {
     );
     check(
         r#"{"version":1,"notes":{"a.m"#,
-        expect![
-            "archived.json: ends too early; it is ignored, and the next run that computes it makes it anew"
-        ],
+        expect!["archived.json: ends too early; it is ignored, and the next run that computes it makes it anew"],
     );
     check(
         "not json",
-        expect![
-            "archived.json: is not JSON; it is ignored, and the next run that computes it makes it anew"
-        ],
+        expect!["archived.json: is not JSON; it is ignored, and the next run that computes it makes it anew"],
     );
     check(
         b"\xff\xfe{}",
-        expect![
-            "archived.json: is not JSON; it is ignored, and the next run that computes it makes it anew"
-        ],
+        expect!["archived.json: is not JSON; it is ignored, and the next run that computes it makes it anew"],
     );
     check(
         "[]",
-        expect![
-            "archived.json: has no version; it is ignored, and the next run that computes it makes it anew"
-        ],
+        expect!["archived.json: has no version; it is ignored, and the next run that computes it makes it anew"],
     );
     check(
         r#"{"version":0}"#,
@@ -124,9 +93,7 @@ fn con_06_a_meta_file_that_is_broken_is_a_problem_and_not_a_failure() {
     );
     check(
         r#"{"version":2,"anything":1}"#,
-        expect![
-            "archived.json: is of version 2, newer than this build's 1; it is ignored, update Dormouse"
-        ],
+        expect!["archived.json: is of version 2, newer than this build's 1; it is ignored, update Dormouse"],
     );
     check(
         r#"{"version":1,"computed_at":"2026-11-30T00:00:00Z","notes":[]}"#,
@@ -148,10 +115,7 @@ fn con_06_a_meta_file_that_is_broken_is_a_problem_and_not_a_failure() {
     assert!(missing.value.is_none() && missing.problem.is_none());
     assert!(vault.meta::<Cooldowns>().problem.is_some());
     vault
-        .commit(
-            &ChangeSet::new(Writer::Meta, Conservation::Additive)
-                .with(recency().to_change(vault.layout())),
-        )
+        .commit(&ChangeSet::new(Writer::Meta, Conservation::Additive).with(recency().to_change(vault.layout())))
         .unwrap();
     assert_eq!(vault.meta::<Recency>().value, Some(recency()));
     assert_eq!(folder.read("a.md"), "alpha\n");
@@ -159,29 +123,13 @@ fn con_06_a_meta_file_that_is_broken_is_a_problem_and_not_a_failure() {
 
 #[test]
 fn a_ledger_comes_back_as_it_was() {
-    let done = DreamOutcome::Done {
-        subjects: vec![path("digest/wiki/漢字.md")],
-        dropped: 1,
-    };
-    let entry = Dreamed {
-        content: Version::of(b"x"),
-        at: at(),
-        by: "extractive".into(),
-        outcome: done,
-    };
-    let ledger = DreamLedger {
-        version: 1,
-        computed_at: at(),
-        materials: [(path("daily/2026-11-30/e.md"), entry)].into(),
-    };
+    let done = DreamOutcome::Done { subjects: vec![path("digest/wiki/漢字.md")], dropped: 1 };
+    let entry = Dreamed { content: Version::of(b"x"), at: at(), by: "extractive".into(), outcome: done };
+    let ledger =
+        DreamLedger { version: 1, computed_at: at(), materials: [(path("daily/2026-11-30/e.md"), entry)].into() };
     let folder = temp_vault("");
     let vault = Vault::open(folder.path()).unwrap();
-    vault
-        .commit(
-            &ChangeSet::new(Writer::Meta, Conservation::Additive)
-                .with(ledger.to_change(vault.layout())),
-        )
-        .unwrap();
+    vault.commit(&ChangeSet::new(Writer::Meta, Conservation::Additive).with(ledger.to_change(vault.layout()))).unwrap();
     assert_eq!(vault.meta::<DreamLedger>().value, Some(ledger));
 }
 
@@ -191,10 +139,7 @@ fn every_artefact_has_a_schema_with_its_version_and_date() {
     assert_eq!(schemas.len(), 6);
     for (file, schema) in schemas {
         let required = schema["required"].as_array().unwrap();
-        assert!(
-            required.contains(&"version".into()) && required.contains(&"computed_at".into()),
-            "{file}"
-        );
+        assert!(required.contains(&"version".into()) && required.contains(&"computed_at".into()), "{file}");
     }
 }
 

@@ -12,43 +12,18 @@ fn check_blocks(text: &str, expected: Expect) {
     let mut rows: Vec<(u32, String)> = Vec::new();
     for heading in &doc.headings {
         let source = &text[heading.span.clone()];
-        rows.push((
-            heading.line,
-            format!(
-                "{} h{} {:?} = {source:?}",
-                heading.line, heading.level, heading.text
-            ),
-        ));
+        rows.push((heading.line, format!("{} h{} {:?} = {source:?}", heading.line, heading.level, heading.text)));
     }
     for block in &doc.blocks {
-        let id = block
-            .id
-            .as_ref()
-            .map_or(String::new(), |id| format!(" ^{id}"));
-        let depth = if block.depth > 0 {
-            format!(" depth {}", block.depth)
-        } else {
-            String::new()
-        };
-        let under = block.heading.map_or(String::new(), |h| {
-            format!(" under {:?}", doc.headings[h as usize].text)
-        });
+        let id = block.id.as_ref().map_or(String::new(), |id| format!(" ^{id}"));
+        let depth = if block.depth > 0 { format!(" depth {}", block.depth) } else { String::new() };
+        let under = block.heading.map_or(String::new(), |h| format!(" under {:?}", doc.headings[h as usize].text));
         let (first, last) = block.lines;
         let source = &text[block.span.clone()];
-        rows.push((
-            first,
-            format!(
-                "{first}-{last} {:?}{depth}{id}{under} {source:?}",
-                block.kind
-            ),
-        ));
+        rows.push((first, format!("{first}-{last} {:?}{depth}{id}{under} {source:?}", block.kind)));
     }
     rows.sort();
-    expected.assert_eq(
-        &rows
-            .iter()
-            .fold(String::new(), |out, (_, row)| out + row + "\n"),
-    );
+    expected.assert_eq(&rows.iter().fold(String::new(), |out, (_, row)| out + row + "\n"));
 }
 
 #[track_caller]
@@ -61,15 +36,7 @@ fn check_fields(text: &str, expected: Expect) {
     let doc = Document::parse(text);
     let shown = doc.fields.iter().fold(String::new(), |mut out, f| {
         assert_eq!(text[f.value_span.clone()].trim(), f.value);
-        writeln!(
-            out,
-            "{}: {:?} = {:?} in {:?}",
-            f.line,
-            f.key,
-            f.value,
-            &text[f.span.clone()]
-        )
-        .unwrap();
+        writeln!(out, "{}: {:?} = {:?} in {:?}", f.line, f.key, f.value, &text[f.span.clone()]).unwrap();
         out
     });
     expected.assert_eq(&shown);
@@ -165,18 +132,9 @@ fn tags_are_words_after_a_blank_and_each_counts_once() {
         "#a/b #A/B #x-1_y #2026 #2026a (#c) \"#4285F4\" x/#y a#no \\#no `#no`\n#end.",
         &["a/b", "x-1_y", "2026a", "c", "end"],
     );
-    check_tags(
-        "#标签，后 #タグ/子。 （#括号） #🚀go",
-        &["标签", "タグ/子", "括号", "🚀go"],
-    );
-    check_tags(
-        "[x](https://e.com/#frag) [[a #no]] [#no](b.md)\n```\n#no\n```\n# heading #yes\n",
-        &["yes"],
-    );
-    check_tags(
-        "---\ntags: [One, \"#two\", 3, \"a b\"]\n---\n#one #three",
-        &["One", "two", "three"],
-    );
+    check_tags("#标签，后 #タグ/子。 （#括号） #🚀go", &["标签", "タグ/子", "括号", "🚀go"]);
+    check_tags("[x](https://e.com/#frag) [[a #no]] [#no](b.md)\n```\n#no\n```\n# heading #yes\n", &["yes"]);
+    check_tags("---\ntags: [One, \"#two\", 3, \"a b\"]\n---\n#one #three", &["One", "two", "three"]);
     check_tags("---\ntags: 'a, b'\ntag: c\n---\n", &[]);
 }
 
@@ -258,21 +216,9 @@ fn a_block_that_is_no_mapping_is_text() {
 
 #[test]
 fn the_block_must_begin_on_line_one_and_end() {
-    for text in [
-        "\n---\na: b\n---\n",
-        " ---\na: b\n---\n",
-        "----\na: b\n---\n",
-        "---\na: b\n",
-        "---",
-        "",
-        "\u{feff}",
-    ] {
+    for text in ["\n---\na: b\n---\n", " ---\na: b\n---\n", "----\na: b\n---\n", "---\na: b\n", "---", "", "\u{feff}"] {
         let doc = Document::parse(text);
-        assert_eq!(
-            (doc.frontmatter.span, doc.frontmatter.well_formed),
-            (None, true),
-            "{text:?}"
-        );
+        assert_eq!((doc.frontmatter.span, doc.frontmatter.well_formed), (None, true), "{text:?}");
     }
     check_properties(
         "---\n---\nx",
@@ -344,11 +290,7 @@ fn what_is_wrong_is_said_with_its_line() {
 
 #[test]
 fn aliases_are_strings_of_the_plural_key_in_any_case() {
-    let aliases = |yaml: &str| {
-        Document::parse(&format!("---\n{yaml}\n---\n"))
-            .frontmatter
-            .aliases()
-    };
+    let aliases = |yaml: &str| Document::parse(&format!("---\n{yaml}\n---\n")).frontmatter.aliases();
     assert_eq!(aliases("Aliases:\n  - One\n  - \" Two \""), ["One", "Two"]);
     assert_eq!(aliases("aliases: A, B"), ["A, B"]);
     assert_eq!(aliases("aliases: [1, x, null, \"\"]"), ["x"]);
@@ -359,17 +301,8 @@ fn aliases_are_strings_of_the_plural_key_in_any_case() {
 fn a_canvas_links_its_files_and_the_links_of_its_texts() {
     let canvas = r##"{"nodes":[{"type":"file","file":"a/N.md","subpath":"#H"},{"type":"text","text":"see [[O|o]]\n\"q\" #t"}]}"##;
     let doc = Document::parse_canvas(canvas);
-    let shown: Vec<_> = doc
-        .links
-        .iter()
-        .map(|l| {
-            (
-                &canvas[l.span.clone()],
-                &canvas[l.target_span.clone()],
-                &*l.subpath,
-            )
-        })
-        .collect();
+    let shown: Vec<_> =
+        doc.links.iter().map(|l| (&canvas[l.span.clone()], &canvas[l.target_span.clone()], &*l.subpath)).collect();
     assert_eq!(shown, [("a/N.md", "a/N.md", "#H"), ("[[O|o]]", "O", "")]);
     assert_eq!(doc.tags, ["t"]);
     assert_eq!(Document::parse_canvas("{\"nodes\":").problems.len(), 1);
@@ -399,9 +332,7 @@ fn runs_of_marks_take_linear_time() {
         let doc = Document::parse(&unit.repeat(200_000 / unit.len()));
         assert!(doc.links.len() <= 20_000);
     }
-    let nested: String = (0..600)
-        .map(|depth| format!("{}- a\n", "  ".repeat(depth)))
-        .collect();
+    let nested: String = (0..600).map(|depth| format!("{}- a\n", "  ".repeat(depth))).collect();
     assert!(!Document::parse(&nested).blocks.is_empty());
     // A quadratic scanner takes minutes here; the bound only has to tell the two apart.
     assert!(started.elapsed().as_secs() < 20);

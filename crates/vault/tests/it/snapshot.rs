@@ -4,8 +4,7 @@ use std::fmt::Write as _;
 
 use dormouse_fixtures::{TempVault, temp_vault};
 use dormouse_vault::{
-    Conservation, Delta, NotePath, OpenOptions, ProblemKind, Resolution, Settings, Snapshot, Vault,
-    VaultError, Writer,
+    Conservation, Delta, NotePath, OpenOptions, ProblemKind, Resolution, Settings, Snapshot, Vault, VaultError, Writer,
 };
 use expect_test::{Expect, expect};
 
@@ -13,11 +12,7 @@ use expect_test::{Expect, expect};
 fn show(snapshot: &Snapshot) -> String {
     let mut out = String::new();
     for note in snapshot.notes() {
-        let copy = note
-            .conflict_of
-            .as_ref()
-            .map(|original| format!(" (copy of {original})"))
-            .unwrap_or_default();
+        let copy = note.conflict_of.as_ref().map(|original| format!(" (copy of {original})")).unwrap_or_default();
         writeln!(out, "note {}{copy}", note.path).unwrap();
     }
     for file in snapshot.files() {
@@ -100,13 +95,7 @@ fn sync_copies_are_listed_but_count_for_nobody() {
         problem Plan 2.md: a conflict copy of [[Plan]]; merge what is worth keeping and delete it
     "#]]
     .assert_eq(&show(&vault.snapshot()));
-    assert_eq!(
-        (
-            vault.snapshot().graph().inbound(&goal),
-            vault.snapshot().graph().in_edges(&goal).len()
-        ),
-        (1, 2)
-    );
+    assert_eq!((vault.snapshot().graph().inbound(&goal), vault.snapshot().graph().in_edges(&goal).len()), (1, 2));
     folder.remove("Plan.md");
     vault.refresh().unwrap();
     assert_eq!(vault.snapshot().graph().inbound(&goal), 1);
@@ -125,18 +114,9 @@ fn what_can_t_be_read_is_a_problem_and_stops_nothing() {
     #[cfg(target_os = "linux")]
     {
         use std::os::unix::ffi::OsStrExt as _;
-        std::fs::copy(
-            folder.path().join("fine.md"),
-            folder
-                .path()
-                .join(std::ffi::OsStr::from_bytes(b"bad\xff.md")),
-        )
-        .unwrap();
-        std::fs::copy(
-            folder.path().join("fine.md"),
-            folder.path().join("back\\slash.md"),
-        )
-        .unwrap();
+        std::fs::copy(folder.path().join("fine.md"), folder.path().join(std::ffi::OsStr::from_bytes(b"bad\xff.md")))
+            .unwrap();
+        std::fs::copy(folder.path().join("fine.md"), folder.path().join("back\\slash.md")).unwrap();
     }
     let vault = open(&folder);
     let snapshot = vault.snapshot();
@@ -190,20 +170,10 @@ fn symlinks_are_not_followed_and_nothing_outside_is_read() {
         problem out: a symlink that leaves the vault; it is not followed
         problem secret.md: a symlink that leaves the vault; it is not followed
         problem twice: a symlink that points to another place inside the vault; it is not followed
-    "#]].assert_eq(&show(&vault.snapshot()));
-    for name in [
-        "secret.md",
-        "out/secret.md",
-        "dangling.md",
-        "b.md",
-        ".hidden/b.md",
-        "notes/a.md/x",
-        "notes",
-    ] {
-        assert!(
-            matches!(vault.read(&path(name)), Err(VaultError::NotFound { .. })),
-            "{name}"
-        );
+    "#]]
+    .assert_eq(&show(&vault.snapshot()));
+    for name in ["secret.md", "out/secret.md", "dangling.md", "b.md", ".hidden/b.md", "notes/a.md/x", "notes"] {
+        assert!(matches!(vault.read(&path(name)), Err(VaultError::NotFound { .. })), "{name}");
     }
 }
 
@@ -217,15 +187,9 @@ fn a_decomposed_name_is_found_and_read_by_its_composed_one() {
 
 #[test]
 fn notes_are_found_by_the_names_a_person_gives() {
-    let vault = open(&temp_vault(
-        "=== Areas/Deep work.md\n=== Zettel/记忆.md\n=== a.md\n=== pic.png\nx\n",
-    ));
+    let vault = open(&temp_vault("=== Areas/Deep work.md\n=== Zettel/记忆.md\n=== a.md\n=== pic.png\nx\n"));
     let snapshot = vault.snapshot();
-    let find = |name: &str| {
-        snapshot
-            .find(name)
-            .map_or_else(|| "-".to_owned(), |note| note.path.to_string())
-    };
+    let find = |name: &str| snapshot.find(name).map_or_else(|| "-".to_owned(), |note| note.path.to_string());
     let names = [
         "Areas/Deep work.md",
         "Areas/Deep work",
@@ -241,10 +205,7 @@ fn notes_are_found_by_the_names_a_person_gives() {
         "/a",
         "nothing",
     ];
-    let found: String = names
-        .iter()
-        .map(|name| format!("{name} -> {}\n", find(name)))
-        .collect();
+    let found: String = names.iter().map(|name| format!("{name} -> {}\n", find(name))).collect();
     expect![[r#"
         Areas/Deep work.md -> Areas/Deep work.md
         Areas/Deep work -> Areas/Deep work.md
@@ -270,11 +231,8 @@ fn layers_may_have_other_folders() {
     );
     let vault = open(&folder);
     assert!(vault.problems().is_empty());
-    let layers: String = vault
-        .snapshot()
-        .notes()
-        .map(|note| format!("{} {} {:?}\n", note.path, note.layer, note.bucket))
-        .collect();
+    let layers: String =
+        vault.snapshot().notes().map(|note| format!("{} {} {:?}\n", note.path, note.layer, note.bucket)).collect();
     expect![[r#"
         Journal/2026-11-30/e.md daily None
         daily/mine.md other None
@@ -286,57 +244,27 @@ fn layers_may_have_other_folders() {
 #[test]
 fn bad_settings_are_a_problem_of_opening() {
     let vault = open(&temp_vault("=== dormouse.toml\n[layout\n=== daily/a.md\n"));
-    assert_eq!(
-        vault
-            .problems()
-            .iter()
-            .map(|problem| problem.kind)
-            .collect::<Vec<_>>(),
-        [ProblemKind::Settings]
-    );
+    assert_eq!(vault.problems().iter().map(|problem| problem.kind).collect::<Vec<_>>(), [ProblemKind::Settings]);
     assert_eq!(vault.snapshot().notes().count(), 1);
     let mut settings = Settings::default();
     settings.layout.meta = "..".into();
     let folder = temp_vault("");
-    let vault = Vault::open_with(
-        folder.path(),
-        OpenOptions {
-            read_only: true,
-            settings: Some(settings),
-        },
-    )
-    .unwrap();
-    assert_eq!(
-        (vault.layout().meta.as_str(), vault.problems().len()),
-        ("meta", 1)
-    );
+    let vault = Vault::open_with(folder.path(), OpenOptions { read_only: true, settings: Some(settings) }).unwrap();
+    assert_eq!((vault.layout().meta.as_str(), vault.problems().len()), ("meta", 1));
 }
 
 #[test]
 fn what_is_no_folder_is_an_error() {
     let folder = temp_vault("=== a.md\n");
     for place in ["a.md", "missing"] {
-        assert!(
-            matches!(
-                Vault::open(folder.path().join(place)),
-                Err(VaultError::NotAFolder { .. })
-            ),
-            "{place}"
-        );
+        assert!(matches!(Vault::open(folder.path().join(place)), Err(VaultError::NotAFolder { .. })), "{place}");
     }
 }
 
 #[test]
 fn a_read_only_vault_is_left_without_a_trace() {
     let folder = temp_vault("=== a.md\n[[b]]\n");
-    let vault = Vault::open_with(
-        folder.path(),
-        OpenOptions {
-            read_only: true,
-            settings: None,
-        },
-    )
-    .unwrap();
+    let vault = Vault::open_with(folder.path(), OpenOptions { read_only: true, settings: None }).unwrap();
     assert!(vault.is_read_only());
     vault.refresh().unwrap();
     assert!(!folder.exists(".dormouse"));
@@ -354,24 +282,11 @@ fn a_refresh_tells_what_differs_and_leaves_old_snapshots_alone() {
     folder.write("a.md", "[[d]]\n");
     folder.write("d.md", "new\n");
     let delta = vault.refresh().unwrap();
-    assert_eq!(
-        delta,
-        Delta {
-            added: vec![path("d.md")],
-            changed: vec![path("a.md")],
-            removed: vec![path("b.md")]
-        }
-    );
+    assert_eq!(delta, Delta { added: vec![path("d.md")], changed: vec![path("a.md")], removed: vec![path("b.md")] });
     let after = vault.snapshot();
     assert!(after.revision() > before.revision());
     assert_ne!(after.fingerprint(), before.fingerprint());
-    assert_eq!(
-        before.resolve(&path("a.md"), "b"),
-        Resolution::File {
-            path: path("b.md"),
-            ambiguous: false
-        }
-    );
+    assert_eq!(before.resolve(&path("a.md"), "b"), Resolution::File { path: path("b.md"), ambiguous: false });
     expect![[r#"
         note a.md
         note d.md
@@ -388,12 +303,7 @@ fn an_edit_of_equal_length_in_the_same_instant_is_seen() {
     let file = folder.path().join("a.md");
     let time = std::fs::metadata(&file).unwrap().modified().unwrap();
     folder.write("a.md", "[[c]]\n");
-    std::fs::File::options()
-        .write(true)
-        .open(&file)
-        .unwrap()
-        .set_modified(time)
-        .unwrap();
+    std::fs::File::options().write(true).open(&file).unwrap().set_modified(time).unwrap();
     assert_eq!(vault.refresh().unwrap().changed, [path("a.md")]);
     assert!(vault.snapshot().unresolved().contains_key("c"));
 }
@@ -411,13 +321,8 @@ fn derived_files_do_not_change_the_fingerprint() {
 
 #[test]
 fn tags_count_notes() {
-    let vault = open(&temp_vault(
-        "=== a.md\n#Big #big\n=== b.md\n---\ntags: [big, 项目]\n---\n",
-    ));
-    assert_eq!(
-        format!("{:?}", vault.snapshot().tags()),
-        r#"{"big": 2, "项目": 1}"#
-    );
+    let vault = open(&temp_vault("=== a.md\n#Big #big\n=== b.md\n---\ntags: [big, 项目]\n---\n"));
+    assert_eq!(format!("{:?}", vault.snapshot().tags()), r#"{"big": 2, "项目": 1}"#);
 }
 
 #[test]
@@ -436,18 +341,12 @@ fn the_snapshot_of_a_commit_is_that_of_a_fresh_open() {
     let check = |committed: Snapshot| assert_eq!(show(&committed), show(&open(&folder).snapshot()));
     let person = || vault.begin(Writer::Person).rule(Conservation::Free);
 
-    let created = person()
-        .create(path("sub/c.md"), "[[b]]\n")
-        .commit()
-        .unwrap();
+    let created = person().create(path("sub/c.md"), "[[b]]\n").commit().unwrap();
     assert_eq!(created.snapshot.graph().inbound(&path("sub/c.md")), 1);
     check((*created.snapshot).clone());
 
     let version = vault.read(&path("b.md")).unwrap().version;
-    let replaced = person()
-        .replace(path("b.md"), version, "[[gone]]\n")
-        .commit()
-        .unwrap();
+    let replaced = person().replace(path("b.md"), version, "[[gone]]\n").commit().unwrap();
     assert!(replaced.snapshot.unresolved().contains_key("gone"));
     check((*replaced.snapshot).clone());
     assert_eq!(vault.refresh().unwrap(), Delta::default());

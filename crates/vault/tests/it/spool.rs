@@ -26,10 +26,7 @@ fn hits_come_back_in_order_and_a_discard_keeps_what_came_since() {
     assert!(folder.files().is_empty());
     spool.append(&[hit("a.md"), hit("漢字.md")]).unwrap();
     let read = spool.read().unwrap();
-    assert_eq!(
-        (read.hits.as_slice(), read.skipped),
-        ([hit("a.md"), hit("漢字.md")].as_slice(), 0)
-    );
+    assert_eq!((read.hits.as_slice(), read.skipped), ([hit("a.md"), hit("漢字.md")].as_slice(), 0));
     spool.append(&[hit("b.md")]).unwrap();
     spool.discard(&read).unwrap();
     assert_eq!(spool.read().unwrap().hits, [hit("b.md")]);
@@ -68,9 +65,7 @@ fn rcl_10_parallel_processes_never_tear_the_log() {
     let folder = temp_vault("");
     let vault = Vault::open(folder.path()).unwrap();
     let spool = vault.spool();
-    let mut children: Vec<_> = (0..8)
-        .map(|n| crate::process::start("spool::appender", folder.path(), n))
-        .collect();
+    let mut children: Vec<_> = (0..8).map(|n| crate::process::start("spool::appender", folder.path(), n)).collect();
     let mut seen = BTreeSet::new();
     let mut count = 0;
     let mut fold = || {
@@ -80,20 +75,14 @@ fn rcl_10_parallel_processes_never_tear_the_log() {
         seen.extend(read.hits.iter().map(|h| h.path.to_string()));
         spool.discard(&read).unwrap();
     };
-    while children
-        .iter_mut()
-        .any(|child| child.try_wait().unwrap().is_none())
-    {
+    while children.iter_mut().any(|child| child.try_wait().unwrap().is_none()) {
         fold();
     }
     children.into_iter().for_each(crate::process::finish);
     fold();
     assert_eq!((count, seen.len()), (1600, 1600));
-    let mut file = OpenOptions::new()
-        .append(true)
-        .create(true)
-        .open(folder.path().join("meta/access_spool.jsonl"))
-        .unwrap();
+    let mut file =
+        OpenOptions::new().append(true).create(true).open(folder.path().join("meta/access_spool.jsonl")).unwrap();
     file.write_all(b"{\"path\":\"a.md\",{\"pa\n").unwrap();
     spool.append(&[hit("b.md")]).unwrap();
     let read = spool.read().unwrap();
@@ -112,8 +101,6 @@ fn appender() {
         let long = "x".repeat(200);
         let folders = vec![long.as_str(); (i % 10) * 4].join("/");
         let gap = if folders.is_empty() { "" } else { "/" };
-        spool
-            .append(&[hit(&format!("{folders}{gap}{n}-{i}.md"))])
-            .unwrap();
+        spool.append(&[hit(&format!("{folders}{gap}{n}-{i}.md"))]).unwrap();
     }
 }

@@ -22,32 +22,19 @@ fn graph(nodes: usize, edges: &[(u32, u32)]) -> Csr {
 }
 
 fn run(graph: &Csr, seed: u64) -> Partition {
-    Leiden {
-        seed,
-        ..Leiden::default()
-    }
-    .run(graph)
-    .unwrap()
+    Leiden { seed, ..Leiden::default() }.run(graph).unwrap()
 }
 
 fn check(nodes: usize, edges: &[(u32, u32)], expected: &[u32]) {
     for seed in 0..5 {
-        assert_eq!(
-            run(&graph(nodes, edges), seed).membership,
-            expected,
-            "seed {seed}"
-        );
+        assert_eq!(run(&graph(nodes, edges), seed).membership, expected, "seed {seed}");
     }
 }
 
 #[test]
 fn item_20_a_triangle_is_one_community_and_two_are_two() {
     check(3, &[(0, 1), (1, 2), (2, 0)], &[0, 0, 0]);
-    check(
-        6,
-        &[(0, 1), (1, 2), (2, 0), (3, 4), (4, 5), (5, 3)],
-        &[0, 0, 0, 1, 1, 1],
-    );
+    check(6, &[(0, 1), (1, 2), (2, 0), (3, 4), (4, 5), (5, 3)], &[0, 0, 0, 1, 1, 1]);
 }
 
 #[test]
@@ -63,11 +50,7 @@ fn the_karate_club_reaches_its_proven_optimum() {
     let club = graph(34, &KARATE);
     for seed in 0..10 {
         let found = run(&club, seed);
-        assert!(
-            (found.modularity - 0.419_789_612).abs() < 1e-6,
-            "seed {seed}: {}",
-            found.modularity
-        );
+        assert!((found.modularity - 0.419_789_612).abs() < 1e-6, "seed {seed}: {}", found.modularity);
     }
 }
 
@@ -85,43 +68,31 @@ fn weights_of_any_size_give_the_same_partition() {
     let expected = run(&graph(34, &KARATE), 3).membership;
     for scale in [1e-12, 1e12, 1e-200, 1e200] {
         let edges: Vec<_> = KARATE.iter().map(|&(u, v)| (u, v, scale)).collect();
-        assert_eq!(
-            run(&Csr::undirected(34, &edges).unwrap(), 3).membership,
-            expected,
-            "{scale}"
-        );
+        assert_eq!(run(&Csr::undirected(34, &edges).unwrap(), 3).membership, expected, "{scale}");
     }
 }
 
 #[test]
 fn item_23_a_fixed_seed_gives_a_fixed_partition() {
     let found = run(&graph(34, &KARATE), 7);
-    expect_test::expect!["[0, 0, 0, 0, 1, 1, 1, 0, 2, 2, 1, 0, 0, 0, 2, 2, 1, 0, 2, 0, 2, 0, 2, 3, 3, 3, 2, 3, 3, 2, 2, 3, 2, 2]"].assert_eq(&format!("{:?}", found.membership));
+    expect_test::expect![
+        "[0, 0, 0, 0, 1, 1, 1, 0, 2, 2, 1, 0, 0, 0, 2, 2, 1, 0, 2, 0, 2, 0, 2, 3, 3, 3, 2, 3, 3, 2, 2, 3, 2, 2]"
+    ]
+    .assert_eq(&format!("{:?}", found.membership));
 }
 
 #[test]
 fn a_resolution_that_means_nothing_is_a_typed_error() {
     for resolution in [0.0, -1.0, f64::NAN, f64::INFINITY] {
-        let leiden = Leiden {
-            resolution,
-            ..Leiden::default()
-        };
-        assert!(matches!(
-            leiden.run(&graph(2, &[(0, 1)])),
-            Err(GraphError::InvalidResolution(_))
-        ));
+        let leiden = Leiden { resolution, ..Leiden::default() };
+        assert!(matches!(leiden.run(&graph(2, &[(0, 1)])), Err(GraphError::InvalidResolution(_))));
     }
 }
 
 #[test]
 fn a_larger_resolution_gives_more_communities() {
     let count = |resolution| {
-        let found = Leiden {
-            resolution,
-            ..Leiden::default()
-        }
-        .run(&graph(34, &KARATE))
-        .unwrap();
+        let found = Leiden { resolution, ..Leiden::default() }.run(&graph(34, &KARATE)).unwrap();
         found.membership.into_iter().max().unwrap() + 1
     };
     assert!(count(0.1) < count(1.0) && count(1.0) < count(4.0));
@@ -145,11 +116,7 @@ fn a_run_that_is_stopped_at_once_still_gives_a_partition() {
 
 fn arbitrary_graph() -> impl Strategy<Value = (usize, Vec<(u32, u32, f64)>)> {
     (1_usize..40).prop_flat_map(|n| {
-        let edge = (
-            0..n as u32,
-            0..n as u32,
-            prop_oneof![Just(1.0), Just(0.0), 0.001_f64..100.0],
-        );
+        let edge = (0..n as u32, 0..n as u32, prop_oneof![Just(1.0), Just(0.0), 0.001_f64..100.0]);
         (Just(n), prop::collection::vec(edge, 0..120))
     })
 }

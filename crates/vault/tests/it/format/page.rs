@@ -32,18 +32,10 @@ impl Example {
     fn take(&mut self, line: &str, number: usize) {
         if let Some(question) = line.strip_prefix(">>> ") {
             let (kind, about) = words(question);
-            self.questions.push(Question {
-                kind,
-                about,
-                line: number,
-                expected: String::new(),
-            });
+            self.questions.push(Question { kind, about, line: number, expected: String::new() });
             return;
         }
-        let text = self
-            .questions
-            .last_mut()
-            .map_or(&mut self.text, |q| &mut q.expected);
+        let text = self.questions.last_mut().map_or(&mut self.text, |q| &mut q.expected);
         text.push_str(line);
         text.push('\n');
     }
@@ -69,21 +61,12 @@ pub(super) fn examples(page: &str) -> Vec<Example> {
         let ticks = line.len() - line.trim_start_matches('`').len();
         match fence {
             Some(open) if line == open => fence = None,
-            Some(_) => out
-                .last_mut()
-                .expect("an open block")
-                .take(line, number + 1),
+            Some(_) => out.last_mut().expect("an open block").take(line, number + 1),
             None if ticks >= 3 => {
                 let (open, info) = line.split_at(ticks);
                 let (kind, about) = words(info);
                 fence = Some(open);
-                out.push(Example {
-                    kind,
-                    about,
-                    line: number + 1,
-                    text: String::new(),
-                    questions: Vec::new(),
-                });
+                out.push(Example { kind, about, line: number + 1, text: String::new(), questions: Vec::new() });
             }
             None => {}
         }
@@ -94,9 +77,7 @@ pub(super) fn examples(page: &str) -> Vec<Example> {
 
 /// The first block of this kind about this.
 pub(super) fn example(kind: &str, about: &str) -> Example {
-    let found = examples(&page())
-        .into_iter()
-        .find(|e| e.kind == kind && e.about == about);
+    let found = examples(&page()).into_iter().find(|e| e.kind == kind && e.about == about);
     found.unwrap_or_else(|| panic!("the page has no block `{kind} {about}`"))
 }
 
@@ -118,10 +99,7 @@ pub(super) fn unescape(text: &str) -> Vec<u8> {
         } else {
             let inner = after.strip_prefix("u{").and_then(|a| a.split_once('}'));
             let (hex, after) = inner.unwrap_or_else(|| panic!("no such escape: \\{after}"));
-            let c = u32::from_str_radix(hex, 16)
-                .ok()
-                .and_then(char::from_u32)
-                .expect("a character");
+            let c = u32::from_str_radix(hex, 16).ok().and_then(char::from_u32).expect("a character");
             out.extend(c.to_string().bytes());
             after
         };
