@@ -40,7 +40,8 @@ pub(crate) enum Command {
     Status,
     /// Find what was written about something, ranked and explained.
     #[command(after_help = "Example: dormouse search \"in:digest tag:search why not RRF\" --explain\n\
-        Words, \"exact phrases\", -not, in:LAYER, bucket:NAME, tag:NAME, date:2026-11..; anything else is text.")]
+        Words, \"exact phrases\", -not, in:LAYER, bucket:NAME, tag:NAME, date:2026-11..; anything else is text.\n\
+        A query that starts with a hyphen goes behind `--`.")]
     Search(SearchArgs),
     /// List notes by their state: layer, bucket, tag, date, links, archived, pending.
     #[command(after_help = "Example: dormouse list --in digest --bucket procedure --since 2026-11-01")]
@@ -84,7 +85,7 @@ pub(crate) struct InitArgs {
 #[derive(Debug, Args)]
 pub(crate) struct SearchArgs {
     /// What to look for; any text is legal.
-    #[arg(required = true, num_args = 1.., allow_hyphen_values = true)]
+    #[arg(required = true, num_args = 1..)]
     pub(crate) query: Vec<String>,
     /// How many notes.
     #[arg(short = 'n', long, default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=10_000))]
@@ -100,7 +101,7 @@ pub(crate) struct SearchArgs {
 #[derive(Debug, Args)]
 pub(crate) struct ContextArgs {
     /// The question.
-    #[arg(required = true, num_args = 1.., allow_hyphen_values = true)]
+    #[arg(required = true, num_args = 1..)]
     pub(crate) query: Vec<String>,
     /// Size of the block in (estimated) tokens.
     #[arg(long, default_value_t = 2_000, value_parser = clap::value_parser!(u32).range(50..=1_000_000))]

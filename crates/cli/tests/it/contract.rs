@@ -90,3 +90,14 @@ fn the_vault_is_found_from_a_folder_inside_it() {
     let reply: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(reply["notes"][0]["path"], "deep/er/a.md");
 }
+
+#[test]
+fn options_may_stand_behind_the_query_and_an_exclusion_inside_it() {
+    let vault = temp_vault("=== a.md\nThe otter swims.\n=== b.md\nThe otter dives.\n");
+    let all = run(vault.path(), &["search", "otter", "-n", "1", "--json"]).json();
+    assert_eq!(all["hits"].as_array().unwrap().len(), 1);
+    let some = run(vault.path(), &["search", "otter -dives", "--json"]).json();
+    assert_eq!(some["hits"][0]["path"], "a.md");
+    assert_eq!(some["total"], 1);
+    assert_eq!(run(vault.path(), &["search", "--json", "--", "-dives"]).code, 0);
+}
