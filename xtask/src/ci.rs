@@ -18,8 +18,8 @@ pub(crate) struct CiArgs {
 
 /// The library crates, each of which must compile alone and has an example.
 const LIBRARIES: [(&str, &str); 6] = [
-    ("dormouse-vault", "open"),
-    ("dormouse-model", "scripted"),
+    ("dormouse-vault", "look"),
+    ("dormouse-model", "offline"),
     ("dormouse-dream", "dream"),
     ("dormouse-consolidate", "consolidate"),
     ("dormouse-recall", "search"),

@@ -1,12 +1,44 @@
 //! The stage on its own: consolidates a vault, without model, search or agent.
 //!
-//! `cargo run -p dormouse-consolidate --example consolidate -- VAULT 2026-11-30T22:00:00+08:00`
+//! `cargo run -p dormouse-consolidate --example consolidate -- VAULT 2026-11-30T22:00:00+08:00`;
+//! without arguments it consolidates a small vault of its own.
 #![allow(clippy::print_stdout, reason = "a command for a terminal")]
 
 use std::error::Error;
+use std::path::PathBuf;
 
 use dormouse_consolidate::{ConsolidateConfig, Progress, RunContext, Task, TaskState, run};
 use dormouse_vault::{FixedClock, Vault};
+
+/// Two themes, and two notes that say the same.
+const SMALL: &str = "\
+=== daily/2026-11-02/talk.md
+# Talk
+
+What was said. ^b1
+=== digest/wiki/rank-fusion.md
+# Rank fusion
+
+Fusion by rank lost six points against a sum of scores. (derived_from:: [[daily/2026-11-02/talk#^b1]])
+
+See [[digest/wiki/score-sum|Score sum]].
+=== digest/wiki/score-sum.md
+# Score sum
+
+Scores are divided by their maximum and added. (derived_from:: [[daily/2026-11-02/talk#^b1]])
+
+See [[digest/wiki/rank-fusion|Rank fusion]].
+=== digest/procedure/backup.md
+# Backup
+
+1. Stop the watcher. (derived_from:: [[daily/2026-11-02/talk#^b1]])
+2. Copy the vault, then check it by [[digest/procedure/restore|Restore]].
+=== digest/procedure/restore.md
+# Restore
+
+1. Copy it back. (derived_from:: [[daily/2026-11-02/talk#^b1]])
+2. Compare it with the [[digest/procedure/backup|Backup]].
+";
 
 /// Prints each task as it ends.
 struct Print;
@@ -19,9 +51,9 @@ impl Progress for Print {
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut args = std::env::args().skip(1);
-    let (Some(root), Some(now)) = (args.next(), args.next()) else {
-        return Err("usage: consolidate VAULT NOW (RFC 3339, with offset)".into());
-    };
+    let small = dormouse_fixtures::temp_vault(SMALL);
+    let root = args.next().map_or_else(|| small.path().to_owned(), PathBuf::from);
+    let now = args.next().unwrap_or_else(|| "2026-11-30T22:00:00+00:00".to_owned());
     let vault = Vault::open(root)?;
     let (config, _) = vault.settings().section::<ConsolidateConfig>("consolidate");
     let context = RunContext {
