@@ -102,6 +102,13 @@ pub trait Abstractor: Send + Sync {
     /// [`DreamError::Model`] or [`DreamError::Reply`]; the material then stays pending.
     async fn gate(&self, material: &Material, config: &DreamConfig) -> Result<Gated, DreamError>;
 
+    /// Cuts a unit whose facts belong to different notes: each part is decided and written alone.
+    /// No fact may be lost or changed. Default: the unit as it is.
+    fn parts(&self, material: &Material, unit: &GroundedUnit, candidates: &[Candidate]) -> Vec<GroundedUnit> {
+        let _ = (material, candidates);
+        vec![unit.clone()]
+    }
+
     /// What is each of `candidates` to `unit`? At most one may be the same; unsure means create.
     ///
     /// # Errors
@@ -118,9 +125,5 @@ pub trait Abstractor: Send + Sync {
     ///
     /// # Errors
     /// As [`Abstractor::gate`].
-    async fn compose(
-        &self,
-        job: &ComposeJob<'_>,
-        config: &DreamConfig,
-    ) -> Result<Composed, DreamError>;
+    async fn compose(&self, job: &ComposeJob<'_>, config: &DreamConfig) -> Result<Composed, DreamError>;
 }

@@ -30,10 +30,7 @@ pub(crate) fn entry(
             Action::Refine => "refined",
             Action::Correct => "corrected",
         };
-        lines.push(format!(
-            "- {verb} {note}: {} fact(s), {} new link(s)",
-            written.facts, written.edges_added
-        ));
+        lines.push(format!("- {verb} {note}: {} fact(s), {} new link(s)", written.facts, written.edges_added));
         for changed in &written.changed {
             lines.push(format!("  - block before: {}", quoted(&changed.old)));
             lines.push(format!("  - block after: {}", quoted(&changed.new)));
@@ -45,16 +42,8 @@ pub(crate) fn entry(
         }
     }
     for dropped in &report.dropped {
-        let what = if dropped.whole {
-            "dropped"
-        } else {
-            "left out of"
-        };
-        lines.push(format!(
-            "- {what} “{}”: {}",
-            quiet(&dropped.name),
-            quiet(&dropped.reason)
-        ));
+        let what = if dropped.whole { "dropped" } else { "left out of" };
+        lines.push(format!("- {what} “{}”: {}", quiet(&dropped.name), quiet(&dropped.reason)));
     }
     lines.extend(report.remarks.iter().map(|r| format!("- {}", quiet(r))));
     if let MaterialState::Pending { reason } = &report.state {
@@ -64,24 +53,13 @@ pub(crate) fn entry(
         return None;
     }
     let by = if uses_model {
-        format!(
-            "Judged by the model `{}`",
-            one_line(abstractor).replace('`', "'")
-        )
+        format!("Judged by the model `{}`", one_line(abstractor).replace('`', "'"))
     } else {
         "By rules; no model was involved".to_owned()
     };
-    let body = format!(
-        "From {}. {by}. Run {run}.\n\n{}\n",
-        link(&material.path, None, &material.name),
-        lines.join("\n")
-    );
-    Some(AuditEntry {
-        page: "dream",
-        at,
-        title: quiet(&material.name),
-        body,
-    })
+    let body =
+        format!("From {}. {by}. Run {run}.\n\n{}\n", link(&material.path, None, &material.name), lines.join("\n"));
+    Some(AuditEntry { page: "dream", at, title: quiet(&material.name), body })
 }
 
 /// A block's text on one line; its links stay links, and are no edges in the audit layer.
@@ -91,8 +69,5 @@ fn quoted(text: &str) -> String {
 
 /// Words of others that may not make a link or a tag in our report.
 fn quiet(text: &str) -> String {
-    one_line(text)
-        .replace("[[", "‹")
-        .replace("]]", "›")
-        .replace('#', "＃")
+    one_line(text).replace("[[", "‹").replace("]]", "›").replace('#', "＃")
 }

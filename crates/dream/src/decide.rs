@@ -103,39 +103,25 @@ pub(crate) struct Settled {
 
 /// One same, unlocked and not full: update it. All others that have to do with the unit: links.
 /// Verdicts on notes that were no candidates count for nothing.
-pub(crate) fn settle(
-    verdicts: &[Verdict],
-    candidates: &[Candidate],
-    bucket: Bucket,
-    config: &DreamConfig,
-) -> Settled {
-    let mut settled = Settled {
-        subject: None,
-        related: Vec::new(),
-    };
+pub(crate) fn settle(verdicts: &[Verdict], candidates: &[Candidate], bucket: Bucket, config: &DreamConfig) -> Settled {
+    let mut settled = Settled { subject: None, related: Vec::new() };
     for candidate in candidates {
         let Some(verdict) = verdicts.iter().find(|v| v.path == candidate.path) else {
             continue;
         };
         match &verdict.relation {
-            Relation::Same(flavour)
-                if settled.subject.is_none() && writable(candidate, bucket, config) =>
-            {
+            Relation::Same(flavour) if settled.subject.is_none() && writable(candidate, bucket, config) => {
                 settled.subject = Some((candidate.clone(), *flavour));
             }
             Relation::Same(_) => settled.related.push((candidate.clone(), None)),
-            Relation::Related(sentence) => {
-                settled.related.push((candidate.clone(), sentence.clone()))
-            }
+            Relation::Related(sentence) => settled.related.push((candidate.clone(), sentence.clone())),
         }
     }
     settled
 }
 
 fn writable(candidate: &Candidate, bucket: Bucket, config: &DreamConfig) -> bool {
-    !candidate.locked
-        && candidate.bucket == Some(bucket)
-        && estimate_tokens(&candidate.text) <= config.subject_tokens
+    !candidate.locked && candidate.bucket == Some(bucket) && estimate_tokens(&candidate.text) <= config.subject_tokens
 }
 
 /// The headings that we write over links to related notes.
@@ -149,10 +135,7 @@ pub(crate) fn candidate(
     path: &NotePath,
     score: f64,
 ) -> Result<Option<Candidate>, VaultError> {
-    let Some(note) = snapshot
-        .note(path)
-        .filter(|n| n.layer == Layer::Digest && n.is_live() && n.utf8)
-    else {
+    let Some(note) = snapshot.note(path).filter(|n| n.layer == Layer::Digest && n.is_live() && n.utf8) else {
         return Ok(None);
     };
     let read = match vault.read(path) {
@@ -168,11 +151,7 @@ pub(crate) fn candidate(
     let related_heading = |heading: Option<u32>| {
         heading
             .and_then(|h| doc.headings.get(h as usize))
-            .is_some_and(|h| {
-                RELATED
-                    .iter()
-                    .any(|r| r.eq_ignore_ascii_case(h.text.trim()))
-            })
+            .is_some_and(|h| RELATED.iter().any(|r| r.eq_ignore_ascii_case(h.text.trim())))
     };
     let blocks = doc
         .blocks
@@ -180,18 +159,9 @@ pub(crate) fn candidate(
         .filter_map(|block| {
             let sources = resolved
                 .iter()
-                .filter(|(l, _)| {
-                    l.predicate
-                        .as_deref()
-                        .is_some_and(|p| p.eq_ignore_ascii_case(DERIVED_FROM))
-                })
+                .filter(|(l, _)| l.predicate.as_deref().is_some_and(|p| p.eq_ignore_ascii_case(DERIVED_FROM)))
                 .filter(|(l, _)| l.span.start >= block.span.start && l.span.end <= block.span.end)
-                .filter_map(|(l, r)| {
-                    Some((
-                        r.path()?.clone(),
-                        l.subpath.strip_prefix("#^").map(str::to_owned),
-                    ))
-                })
+                .filter_map(|(l, r)| Some((r.path()?.clone(), l.subpath.strip_prefix("#^").map(str::to_owned))))
                 .collect();
             Some(CandidateBlock {
                 span: block.span.clone(),
@@ -203,12 +173,7 @@ pub(crate) fn candidate(
         })
         .collect();
     let edges = snapshot.graph().out_edges(path);
-    let locked = note
-        .doc
-        .frontmatter
-        .properties
-        .get("locked")
-        .is_some_and(|v| v.as_bool() == Some(true))
+    let locked = note.doc.frontmatter.properties.get("locked").is_some_and(|v| v.as_bool() == Some(true))
         || (note.doc.frontmatter.span.is_some() && !note.doc.frontmatter.well_formed);
     Ok(Some(Candidate {
         path: path.clone(),
@@ -220,10 +185,7 @@ pub(crate) fn candidate(
         blocks,
         sources: edges
             .iter()
-            .filter(|e| {
-                e.predicate
-                    .is_some_and(|p| p.eq_ignore_ascii_case(DERIVED_FROM))
-            })
+            .filter(|e| e.predicate.is_some_and(|p| p.eq_ignore_ascii_case(DERIVED_FROM)))
             .map(|e| e.target.clone())
             .collect(),
         links: edges.iter().map(|e| e.target.clone()).collect(),

@@ -5,9 +5,7 @@ use std::collections::BTreeSet;
 use chrono::NaiveDate;
 use dormouse_model::Usage;
 use dormouse_vault::meta::{Artefact, DreamLedger, DreamOutcome, Dreamed};
-use dormouse_vault::{
-    ChangeSet, Clock, Conservation, NotePath, Snapshot, Stage, Vault, Writer, audit as vault_audit,
-};
+use dormouse_vault::{ChangeSet, Clock, Conservation, NotePath, Snapshot, Stage, Vault, Writer, audit as vault_audit};
 use futures::StreamExt;
 use futures::stream;
 
@@ -16,7 +14,7 @@ use crate::audit;
 use crate::config::DreamConfig;
 use crate::error::DreamError;
 use crate::gate::{GroundedUnit, ground};
-use crate::integrate::{Outcome, prepare, write};
+use crate::integrate::{Outcome, parts, prepare, write};
 use crate::ledger::{self, is_settled};
 use crate::material::{Material, Read, day, is_day_note, materials, not_material, read};
 use crate::neighbours::Neighbours;
@@ -74,15 +72,8 @@ pub enum DreamScope {
 /// # Errors
 /// [`DreamError::Commit`] when another process dreams or the vault is read-only (not for a dry run),
 /// [`DreamError::NoSuchMaterial`] for a named note that does not exist, the disk.
-pub async fn dream(
-    context: DreamContext<'_>,
-    request: DreamRequest,
-) -> Result<DreamReport, DreamError> {
-    let _lock = if request.dry_run {
-        None
-    } else {
-        Some(context.vault.lock_stage(Stage::Dream)?)
-    };
+pub async fn dream(context: DreamContext<'_>, request: DreamRequest) -> Result<DreamReport, DreamError> {
+    let _lock = if request.dry_run { None } else { Some(context.vault.lock_stage(Stage::Dream)?) };
     let started_at = context.clock.now();
     let mut report = DreamReport {
         run: format!("dream-{}", started_at.format("%Y-%m-%dT%H:%M:%S%:z")),
@@ -99,22 +90,11 @@ pub async fn dream(
     if let Some(problem) = &loaded.problem {
         tracing::warn!(%problem, "the dream ledger can't be read; provenance links still prevent double notes");
     }
-    let ledger = loaded
-        .value
-        .unwrap_or_else(|| ledger::empty(context.clock.now_utc()));
+    let ledger = loaded.value.unwrap_or_else(|| ledger::empty(context.clock.now_utc()));
     let queue = queue(&context, &request, &ledger, &mut report)?;
-    context.observer.event(&DreamEvent::Started {
-        materials: queue.len(),
-    });
-    let mut run = Run {
-        context,
-        request: &request,
-        report,
-        ledger,
-        dirty: 0,
-        usage: Usage::default(),
-        planned: BTreeSet::new(),
-    };
+    context.observer.event(&DreamEvent::Started { materials: queue.len() });
+    let mut run =
+        Run { context, request: &request, report, ledger, dirty: 0, usage: Usage::default(), planned: BTreeSet::new() };
     run.all(queue).await?;
     run.finish()
 }
@@ -138,12 +118,8 @@ fn queue(
                     continue;
                 }
                 match not_material(&snapshot, path) {
-                    Some(why) => report.settle(MaterialReport::new(
-                        path.clone(),
-                        MaterialState::Skipped {
-                            reason: why.to_owned(),
-                        },
-                    )),
+                    Some(why) => report
+                        .settle(MaterialReport::new(path.clone(), MaterialState::Skipped { reason: why.to_owned() })),
                     None => named.push(path.clone()),
                 }
             }
@@ -152,19 +128,14 @@ fn queue(
         DreamScope::Pending => closed(&snapshot, context.clock.today()),
         DreamScope::Since(from) => {
             let on_or_after = |p: &NotePath| day(&snapshot, p).is_some_and(|d| d >= *from);
-            closed(&snapshot, context.clock.today())
-                .into_iter()
-                .filter(on_or_after)
-                .collect()
+            closed(&snapshot, context.clock.today()).into_iter().filter(on_or_after).collect()
         }
     };
     let mut queue = Vec::new();
     for path in named {
         let version = match snapshot.note(&path) {
             Some(note) => Some(note.version),
-            None if ledger.materials.contains_key(&path) => {
-                context.vault.read(&path).ok().map(|t| t.version)
-            }
+            None if ledger.materials.contains_key(&path) => context.vault.read(&path).ok().map(|t| t.version),
             None => None,
         };
         if version.is_some_and(|v| is_settled(ledger, &path, v)) {
@@ -180,13 +151,8 @@ fn queue(
 /// All materials but the note of a day that is not over yet, by the clock's own calendar: somebody
 /// still writes in it. Events of today are closed when they are written.
 fn closed(snapshot: &Snapshot, today: NaiveDate) -> Vec<NotePath> {
-    let open = |path: &NotePath| {
-        is_day_note(snapshot, path) && path.date().is_some_and(|day| day >= today)
-    };
-    materials(snapshot)
-        .into_iter()
-        .filter(|path| !open(path))
-        .collect()
+    let open = |path: &NotePath| is_day_note(snapshot, path) && path.date().is_some_and(|day| day >= today);
+    materials(snapshot).into_iter().filter(|path| !open(path)).collect()
 }
 
 impl DreamReport {
@@ -225,9 +191,7 @@ impl Run<'_> {
     async fn all(&mut self, queue: Vec<NotePath>) -> Result<(), DreamError> {
         let context = self.context;
         let mut failures = 0;
-        let mut judged = stream::iter(queue)
-            .map(|path| judge(context, path))
-            .buffered(context.config.fan_out.max(1));
+        let mut judged = stream::iter(queue).map(|path| judge(context, path)).buffered(context.config.fan_out.max(1));
         loop {
             if (context.cancel)() {
                 self.report.stopped = true;
@@ -237,16 +201,12 @@ impl Run<'_> {
                 break;
             };
             let material_report = match next? {
-                Judged::Not(path, reason) => {
-                    MaterialReport::new(path, MaterialState::Skipped { reason })
-                }
+                Judged::Not(path, reason) => MaterialReport::new(path, MaterialState::Skipped { reason }),
                 Judged::Material(material, gated) => self.one(&material, gated).await?,
             };
             let failed = matches!(material_report.state, MaterialState::Pending { .. });
             failures = if failed { failures + 1 } else { 0 };
-            context.observer.event(&DreamEvent::Finished {
-                report: &material_report,
-            });
+            context.observer.event(&DreamEvent::Finished { report: &material_report });
             self.report.settle(material_report);
             if self.dirty >= STORE_EVERY {
                 self.store()?;
@@ -279,9 +239,7 @@ impl Run<'_> {
         for outcome in &outcomes {
             report.kept.push(outcome.kept.clone());
             report.remarks.extend(outcome.remarks.iter().cloned());
-            report
-                .subjects
-                .extend(outcome.written.as_ref().map(|w| w.report()));
+            report.subjects.extend(outcome.written.as_ref().map(|w| w.report()));
             self.usage += outcome.usage;
             self.report.diffs.extend(outcome.diffs.iter().cloned());
         }
@@ -290,9 +248,7 @@ impl Run<'_> {
             if ends_the_run(&error) {
                 return Err(error);
             }
-            report.state = MaterialState::Pending {
-                reason: error.to_string(),
-            };
+            report.state = MaterialState::Pending { reason: error.to_string() };
         }
         if !self.request.dry_run {
             self.record(material, &report, &outcomes);
@@ -312,15 +268,14 @@ impl Run<'_> {
         let context = self.context;
         let none = BTreeSet::new();
         let mut written = BTreeSet::new();
+        let mut cut = Vec::new();
+        for unit in units {
+            cut.extend(parts(&context, material, unit)?);
+        }
+        let units = cut;
         // The same state of the vault for all, so that the order of answers does not matter.
-        let asked: Vec<_> = units
-            .iter()
-            .map(|unit| prepare(&context, material, unit, &none, &[]))
-            .collect();
-        let prepared: Vec<_> = stream::iter(asked)
-            .buffered(context.config.fan_out.max(1))
-            .collect()
-            .await;
+        let asked: Vec<_> = units.iter().map(|unit| prepare(&context, material, unit, &none, &[])).collect();
+        let prepared: Vec<_> = stream::iter(asked).buffered(context.config.fan_out.max(1)).collect().await;
         for (unit, prepared) in units.iter().zip(prepared) {
             let dry = self.request.dry_run.then_some(&mut self.planned);
             let outcome = write(&context, material, unit, prepared?, &written, dry).await?;
@@ -332,15 +287,11 @@ impl Run<'_> {
 
     fn record(&mut self, material: &Material, report: &MaterialReport, outcomes: &[Outcome]) {
         let outcome = match &report.state {
-            MaterialState::Pending { reason } => DreamOutcome::Pending {
-                reason: reason.clone(),
-                tries: ledger::tries(&self.ledger, &material.path) + 1,
-            },
+            MaterialState::Pending { reason } => {
+                DreamOutcome::Pending { reason: reason.clone(), tries: ledger::tries(&self.ledger, &material.path) + 1 }
+            }
             _ => {
-                let subjects: BTreeSet<NotePath> = outcomes
-                    .iter()
-                    .flat_map(|o| o.subjects.iter().cloned())
-                    .collect();
+                let subjects: BTreeSet<NotePath> = outcomes.iter().flat_map(|o| o.subjects.iter().cloned()).collect();
                 let dropped = report.dropped.iter().filter(|d| d.whole).count();
                 DreamOutcome::Done {
                     subjects: subjects.into_iter().collect(),
@@ -358,28 +309,15 @@ impl Run<'_> {
         self.dirty += 1;
     }
 
-    fn audit(
-        &self,
-        material: &Material,
-        report: &MaterialReport,
-        outcomes: &[Outcome],
-    ) -> Result<(), DreamError> {
+    fn audit(&self, material: &Material, report: &MaterialReport, outcomes: &[Outcome]) -> Result<(), DreamError> {
         let context = &self.context;
         let (name, uses_model) = (context.abstractor.name(), context.abstractor.uses_model());
-        let Some(entry) = audit::entry(
-            context.clock.now(),
-            &self.report.run,
-            name,
-            uses_model,
-            material,
-            report,
-            outcomes,
-        ) else {
+        let Some(entry) =
+            audit::entry(context.clock.now(), &self.report.run, name, uses_model, material, report, outcomes)
+        else {
             return Ok(());
         };
-        context
-            .vault
-            .commit(&vault_audit::append(&[entry], context.vault.layout()))?;
+        context.vault.commit(&vault_audit::append(&[entry], context.vault.layout()))?;
         Ok(())
     }
 
@@ -389,9 +327,7 @@ impl Run<'_> {
         }
         self.ledger.computed_at = self.context.clock.now_utc();
         let snapshot = self.context.vault.snapshot();
-        self.ledger
-            .materials
-            .retain(|path, _| snapshot.exists(path));
+        self.ledger.materials.retain(|path, _| snapshot.exists(path));
         let set = ChangeSet::new(Writer::Meta, Conservation::Additive)
             .with(self.ledger.to_change(self.context.vault.layout()));
         self.context.vault.commit(&set)?;
@@ -427,8 +363,7 @@ async fn judge(context: DreamContext<'_>, path: NotePath) -> Result<Judged, Drea
 fn ends_the_run(error: &DreamError) -> bool {
     matches!(
         error,
-        DreamError::Commit(
-            dormouse_vault::CommitError::ReadOnly { .. } | dormouse_vault::CommitError::Io { .. }
-        ) | DreamError::Vault(_)
+        DreamError::Commit(dormouse_vault::CommitError::ReadOnly { .. } | dormouse_vault::CommitError::Io { .. })
+            | DreamError::Vault(_)
     )
 }

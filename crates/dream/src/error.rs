@@ -31,9 +31,7 @@ pub enum DreamError {
         usage: Usage,
     },
     /// The note was changed by others each time that a write was planned.
-    #[error(
-        "{path}: changed by others each time it was about to be written; it is tried again at the next run"
-    )]
+    #[error("{path}: changed by others each time it was about to be written; it is tried again at the next run")]
     Contended {
         /// The subject.
         path: NotePath,

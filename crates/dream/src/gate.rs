@@ -95,38 +95,22 @@ impl Haystack {
     /// The passages that hold `span`, first occurrence.
     fn find(&self, span: &str) -> Option<(usize, usize)> {
         let needle = folded(&plain(span));
-        let weight: usize = needle
-            .chars()
-            .map(|c| {
-                if is_cjk(c) {
-                    2
-                } else {
-                    usize::from(c.is_alphanumeric())
-                }
-            })
-            .sum();
-        let needle = needle
-            .trim_matches(|c: char| c == '"' || c == '\'' || c == ' ' || c == '…')
-            .trim_end_matches("...");
+        let weight: usize = needle.chars().map(|c| if is_cjk(c) { 2 } else { usize::from(c.is_alphanumeric()) }).sum();
+        let needle =
+            needle.trim_matches(|c: char| c == '"' || c == '\'' || c == ' ' || c == '…').trim_end_matches("...");
         if needle.is_empty() {
             return None;
         }
         let at = self.text.find(needle)?;
         let first = self.starts.partition_point(|s| *s <= at).checked_sub(1)?;
-        let last = self
-            .starts
-            .partition_point(|s| *s < at + needle.len())
-            .checked_sub(1)?;
+        let last = self.starts.partition_point(|s| *s < at + needle.len()).checked_sub(1)?;
         // A scrap proves nothing, unless it is a whole passage.
-        let whole =
-            self.starts.get(first) == Some(&at) && self.passage_end(first) == at + needle.len();
+        let whole = self.starts.get(first) == Some(&at) && self.passage_end(first) == at + needle.len();
         (weight >= 8 || whole).then_some((first, last))
     }
 
     fn passage_end(&self, index: usize) -> usize {
-        self.starts
-            .get(index + 1)
-            .map_or(self.text.len(), |next| next - 1)
+        self.starts.get(index + 1).map_or(self.text.len(), |next| next - 1)
     }
 }
 
@@ -138,20 +122,13 @@ pub(crate) fn ground(
     config: &DreamConfig,
 ) -> (Vec<GroundedUnit>, Vec<DroppedUnit>) {
     let haystack = Haystack::new(material);
-    let context = numbers(&format!(
-        "{} {} {}",
-        material.path, material.name, haystack.text
-    ));
+    let context = numbers(&format!("{} {} {}", material.path, material.name, haystack.text));
     let mut dropped = Vec::new();
     let mut kept: Vec<GroundedUnit> = Vec::new();
     let mut by_key: BTreeMap<(Bucket, String), usize> = BTreeMap::new();
     for unit in units {
         let name = name_text(&unit.name);
-        let drop_unit = |reason: &str| DroppedUnit {
-            name: name.clone(),
-            reason: reason.to_owned(),
-            whole: true,
-        };
+        let drop_unit = |reason: &str| DroppedUnit { name: name.clone(), reason: reason.to_owned(), whole: true };
         if name.is_empty() {
             dropped.push(drop_unit("it has no name"));
             continue;
@@ -161,25 +138,15 @@ pub(crate) fn ground(
         for fact in unit.facts {
             match ground_fact(material, &haystack, &context, &fact, config) {
                 Ok(fact) => facts.push(fact),
-                Err(reason) => {
-                    reasons.push(format!("“{}”: {reason}", clip(&one_line(&fact.text), 80)))
-                }
+                Err(reason) => reasons.push(format!("“{}”: {reason}", clip(&one_line(&fact.text), 80))),
             }
         }
         if facts.is_empty() {
-            let why = if reasons.is_empty() {
-                "it has no facts".to_owned()
-            } else {
-                reasons.join("; ")
-            };
+            let why = if reasons.is_empty() { "it has no facts".to_owned() } else { reasons.join("; ") };
             dropped.push(drop_unit(&why));
             continue;
         }
-        dropped.extend(reasons.into_iter().map(|reason| DroppedUnit {
-            name: name.clone(),
-            reason,
-            whole: false,
-        }));
+        dropped.extend(reasons.into_iter().map(|reason| DroppedUnit { name: name.clone(), reason, whole: false }));
         let key = (unit.bucket, same_name(&name));
         let full = kept.len() >= config.max_units;
         if let Some(have) = by_key.get(&key).and_then(|at| kept.get_mut(*at)) {
@@ -188,12 +155,7 @@ pub(crate) fn ground(
             dropped.push(drop_unit("more units than `dream.max_units`"));
         } else {
             by_key.insert(key, kept.len());
-            kept.push(GroundedUnit {
-                name,
-                bucket: unit.bucket,
-                summary: one_line(&plain(&unit.summary)),
-                facts,
-            });
+            kept.push(GroundedUnit { name, bucket: unit.bucket, summary: one_line(&plain(&unit.summary)), facts });
         }
     }
     for unit in &mut kept {
@@ -201,15 +163,8 @@ pub(crate) fn ground(
         unit.facts.retain(|f| seen.insert(folded(&plain(&f.text))));
         if unit.facts.len() > config.max_facts {
             for fact in unit.facts.split_off(config.max_facts) {
-                let reason = format!(
-                    "“{}”: more facts than `dream.max_facts`",
-                    clip(&fact.text, 80)
-                );
-                dropped.push(DroppedUnit {
-                    name: unit.name.clone(),
-                    reason,
-                    whole: false,
-                });
+                let reason = format!("“{}”: more facts than `dream.max_facts`", clip(&fact.text, 80));
+                dropped.push(DroppedUnit { name: unit.name.clone(), reason, whole: false });
             }
         }
     }
@@ -219,11 +174,7 @@ pub(crate) fn ground(
 /// Two names that differ only in case, blanks or width are one; punctuation and words are not.
 fn same_name(name: &str) -> String {
     let folded = folded(name);
-    if folded.is_empty() {
-        slug(name)
-    } else {
-        folded
-    }
+    if folded.is_empty() { slug(name) } else { folded }
 }
 
 fn ground_fact(
@@ -253,22 +204,15 @@ fn ground_fact(
     if passages.is_empty() {
         return Err("the evidence does not stand in the material");
     }
-    let cited: String = passages
-        .iter()
-        .filter_map(|i| material.passages.get(*i))
-        .map(|p| format!("{} ", plain(&p.text)))
-        .collect();
+    let cited: String =
+        passages.iter().filter_map(|i| material.passages.get(*i)).map(|p| format!("{} ", plain(&p.text))).collect();
     if support(&said, &format!("{cited} {}", material.name)) < config.min_support {
         return Err("too few of its words stand in the evidence");
     }
     if numbers(&said).iter().any(|n| !context.contains(n)) {
         return Err("a number that the material does not have");
     }
-    Ok(GroundedFact {
-        text,
-        passages: passages.into_iter().collect(),
-        step: fact.step,
-    })
+    Ok(GroundedFact { text, passages: passages.into_iter().collect(), step: fact.step })
 }
 
 /// The share of the content words of `text` that stand in `source`, 0..=1; 1 when there are none.
@@ -284,11 +228,7 @@ fn support(text: &str, source: &str) -> f64 {
 /// A crude stem: the first six letters of a Latin word. Enough to let `decided` support `decision`
 /// no, but `measured` support `measurement`.
 fn stem(word: String) -> String {
-    if word.is_ascii() {
-        word.chars().take(6).collect()
-    } else {
-        word
-    }
+    if word.is_ascii() { word.chars().take(6).collect() } else { word }
 }
 
 /// Numbers of a text that a summary may not make up: thousands separators dropped; small counts and
@@ -320,14 +260,8 @@ pub(crate) fn numbers(text: &str) -> BTreeSet<String> {
         }
         let dated = matches!(chars.get(at), Some('-')) && number.len() == 4
             || start.checked_sub(1).and_then(|i| chars.get(i)) == Some(&'-') && number.len() == 2;
-        let number = if number.contains('.') {
-            number
-                .trim_end_matches('0')
-                .trim_end_matches('.')
-                .to_owned()
-        } else {
-            number
-        };
+        let number =
+            if number.contains('.') { number.trim_end_matches('0').trim_end_matches('.').to_owned() } else { number };
         let small = number.parse::<u32>().is_ok_and(|n| n <= 12);
         if !glued && !dated && !small {
             out.insert(number);
@@ -338,11 +272,7 @@ pub(crate) fn numbers(text: &str) -> BTreeSet<String> {
 
 fn clip(text: &str, max: usize) -> String {
     let short = dormouse_vault::text::truncate_chars(text, max);
-    if short.len() < text.len() {
-        format!("{short}…")
-    } else {
-        short.to_owned()
-    }
+    if short.len() < text.len() { format!("{short}…") } else { short.to_owned() }
 }
 
 #[cfg(test)]
@@ -361,29 +291,16 @@ mod tests {
             language: Language::English,
             passages: passages
                 .iter()
-                .map(|t| Passage {
-                    text: (*t).to_owned(),
-                    heading: vec![],
-                    marker: Marker::Plain,
-                    id: None,
-                })
+                .map(|t| Passage { text: (*t).to_owned(), heading: vec![], marker: Marker::Plain, id: None })
                 .collect(),
             links: vec![],
         }
     }
 
     fn check(passages: &[&str], text: &str, evidence: &[&str]) -> Result<Vec<usize>, String> {
-        let fact = Fact {
-            text: text.into(),
-            evidence: evidence.iter().map(|e| (*e).to_owned()).collect(),
-            step: false,
-        };
-        let unit = Unit {
-            name: "Alpha".into(),
-            bucket: Bucket::Wiki,
-            summary: String::new(),
-            facts: vec![fact],
-        };
+        let fact =
+            Fact { text: text.into(), evidence: evidence.iter().map(|e| (*e).to_owned()).collect(), step: false };
+        let unit = Unit { name: "Alpha".into(), bucket: Bucket::Wiki, summary: String::new(), facts: vec![fact] };
         let (kept, dropped) = ground(&material(passages), vec![unit], &DreamConfig::default());
         match kept.into_iter().next() {
             Some(unit) => Ok(unit.facts.into_iter().flat_map(|f| f.passages).collect()),
@@ -393,61 +310,21 @@ mod tests {
 
     #[test]
     fn evidence_is_found_in_its_passage_whatever_its_blanks_and_quotes() {
-        let passages = [
-            "It rained.",
-            "Alpha is  0.15 from today; “0.3” is superseded.",
-        ];
-        assert_eq!(
-            check(&passages, "Alpha is 0.15.", &["alpha is 0.15 from\ntoday"]),
-            Ok(vec![1])
-        );
-        assert_eq!(
-            check(
-                &passages,
-                "Alpha: 0.3 is superseded.",
-                &["\"0.3\" is superseded"]
-            ),
-            Ok(vec![1])
-        );
-        assert_eq!(
-            check(
-                &["中文按单字和二元组建索引。"],
-                "按单字和二元组索引",
-                &["按单字和二元组"]
-            ),
-            Ok(vec![0])
-        );
+        let passages = ["It rained.", "Alpha is  0.15 from today; “0.3” is superseded."];
+        assert_eq!(check(&passages, "Alpha is 0.15.", &["alpha is 0.15 from\ntoday"]), Ok(vec![1]));
+        assert_eq!(check(&passages, "Alpha: 0.3 is superseded.", &["\"0.3\" is superseded"]), Ok(vec![1]));
+        assert_eq!(check(&["中文按单字和二元组建索引。"], "按单字和二元组索引", &["按单字和二元组"]), Ok(vec![0]));
     }
 
     #[test]
     fn claims_without_real_evidence_are_dropped() {
         let passages = ["Alpha is 0.15 from today."];
-        assert!(
-            check(&passages, "Alpha is 0.15.", &[])
-                .unwrap_err()
-                .contains("no evidence")
-        );
-        assert!(
-            check(&passages, "Alpha is 0.15.", &["Alpha was measured"])
-                .unwrap_err()
-                .contains("does not stand")
-        );
-        assert!(
-            check(&passages, "Alpha is 0.15.", &["is"])
-                .unwrap_err()
-                .contains("does not stand")
-        );
-        assert!(
-            check(&passages, "Alpha is 0.35.", &["Alpha is 0.15"])
-                .unwrap_err()
-                .contains("number")
-        );
+        assert!(check(&passages, "Alpha is 0.15.", &[]).unwrap_err().contains("no evidence"));
+        assert!(check(&passages, "Alpha is 0.15.", &["Alpha was measured"]).unwrap_err().contains("does not stand"));
+        assert!(check(&passages, "Alpha is 0.15.", &["is"]).unwrap_err().contains("does not stand"));
+        assert!(check(&passages, "Alpha is 0.35.", &["Alpha is 0.15"]).unwrap_err().contains("number"));
         let far = "Zebras migrate across rivers every summer in herds.";
-        assert!(
-            check(&passages, far, &["Alpha is 0.15"])
-                .unwrap_err()
-                .contains("too few")
-        );
+        assert!(check(&passages, far, &["Alpha is 0.15"]).unwrap_err().contains("too few"));
     }
 
     #[test]
@@ -456,33 +333,21 @@ mod tests {
             name: name.into(),
             bucket: Bucket::Wiki,
             summary: String::new(),
-            facts: vec![Fact {
-                text: text.into(),
-                evidence: vec![text.into()],
-                step: false,
-            }],
+            facts: vec![Fact { text: text.into(), evidence: vec![text.into()], step: false }],
         };
         let m = material(&["Alpha is 0.15 from today.", "Beta stays at 1.20 for now."]);
-        let units = vec![
-            unit("Weights", "Alpha is 0.15 from today."),
-            unit("weights ", "Beta stays at 1.20 for now."),
-        ];
+        let units = vec![unit("Weights", "Alpha is 0.15 from today."), unit("weights ", "Beta stays at 1.20 for now.")];
         let (kept, _) = ground(&m, units, &DreamConfig::default());
         assert_eq!(kept.len(), 1);
         assert_eq!(kept[0].facts.len(), 2);
-        let units = vec![
-            unit("Week 9 plan", "Alpha is 0.15 from today."),
-            unit("Week-9 plan!", "Beta stays at 1.20 for now."),
-        ];
+        let units =
+            vec![unit("Week 9 plan", "Alpha is 0.15 from today."), unit("Week-9 plan!", "Beta stays at 1.20 for now.")];
         assert_eq!(ground(&m, units, &DreamConfig::default()).0.len(), 2);
     }
 
     #[test]
     fn numbers_ignore_separators_dates_and_small_counts() {
         let got = numbers("18,000 texts, 0.150 of 3, on 2026-11-30, R@5 96.5% b12");
-        assert_eq!(
-            got.into_iter().collect::<Vec<_>>(),
-            ["0.15", "18000", "96.5"]
-        );
+        assert_eq!(got.into_iter().collect::<Vec<_>>(), ["0.15", "18000", "96.5"]);
     }
 }

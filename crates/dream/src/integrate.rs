@@ -4,9 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use dormouse_model::Usage;
 use dormouse_vault::text::slug;
-use dormouse_vault::{
-    ChangeSet, CommitError, Document, FileDiff, Layer, NotePath, Snapshot, Violation,
-};
+use dormouse_vault::{ChangeSet, CommitError, Document, FileDiff, Layer, NotePath, Snapshot, Violation};
 
 use crate::abstractor::{ComposeJob, Target};
 use crate::decide::{Candidate, candidate, settle};
@@ -45,11 +43,7 @@ pub(crate) struct Written {
 
 impl Written {
     pub(crate) fn report(&self) -> SubjectReport {
-        SubjectReport {
-            path: self.path.clone(),
-            action: self.action,
-            edges_added: self.edges_added,
-        }
+        SubjectReport { path: self.path.clone(), action: self.action, edges_added: self.edges_added }
     }
 }
 
@@ -82,12 +76,26 @@ impl Prepared {
         }
         let Some(plan) = &self.plan else { return false };
         written.contains(&plan.subject)
-            || context
-                .neighbours
-                .neighbours(&self.query, 5)
-                .iter()
-                .any(|n| written.contains(&n.path))
+            || context.neighbours.neighbours(&self.query, 5).iter().any(|n| written.contains(&n.path))
     }
+}
+
+/// The parts of a unit that belong to different notes. What a digest states already from this
+/// material is not asked about.
+pub(crate) fn parts(
+    context: &DreamContext<'_>,
+    material: &Material,
+    unit: &GroundedUnit,
+) -> Result<Vec<GroundedUnit>, DreamError> {
+    let snapshot = context.vault.snapshot();
+    let citing = load(context, &snapshot, citing(&snapshot, &material.path))?;
+    let likeness = Likeness::of(context.abstractor.uses_model());
+    let new = |fact| stated(fact, material, &citing, likeness).is_none();
+    if !unit.facts.iter().any(new) {
+        return Ok(vec![unit.clone()]);
+    }
+    let candidates = replay(context, &snapshot, material, unit, &unit.query())?;
+    Ok(context.abstractor.parts(material, unit, &candidates))
 }
 
 /// Replay, decide and weave, without writing.
@@ -100,58 +108,40 @@ pub(crate) async fn prepare(
 ) -> Result<Prepared, DreamError> {
     let snapshot = context.vault.snapshot();
     let query = unit.query();
-    let mut prepared = Prepared {
-        plan: None,
-        known: BTreeSet::new(),
-        remarks: Vec::new(),
-        usage: Usage::default(),
-        query,
-    };
+    let mut prepared =
+        Prepared { plan: None, known: BTreeSet::new(), remarks: Vec::new(), usage: Usage::default(), query };
     let mut unit = unit.clone();
     for fact in &mut unit.facts {
         let (text, gone) = safe_links(&snapshot, material, &fact.text);
         fact.text = text;
-        prepared.remarks.extend(
-            gone.into_iter()
-                .map(|target| format!("a link to “{target}” became text: there is no such note")),
-        );
+        prepared
+            .remarks
+            .extend(gone.into_iter().map(|target| format!("a link to “{target}” became text: there is no such note")));
     }
     let citing = load(context, &snapshot, citing(&snapshot, &material.path))?;
     let likeness = Likeness::of(context.abstractor.uses_model());
-    unit.facts
-        .retain(|fact| match stated(fact, material, &citing, likeness) {
-            Some(path) => {
-                prepared.known.insert(path.clone());
-                false
-            }
-            None => true,
-        });
+    unit.facts.retain(|fact| match stated(fact, material, &citing, likeness) {
+        Some(path) => {
+            prepared.known.insert(path.clone());
+            false
+        }
+        None => true,
+    });
     if unit.facts.is_empty() {
         return Ok(prepared);
     }
     let candidates = replay(context, &snapshot, material, &unit, &prepared.query)?;
-    let decided = context
-        .abstractor
-        .decide(material, &unit, &candidates, context.config)
-        .await?;
+    let decided = context.abstractor.decide(material, &unit, &candidates, context.config).await?;
     prepared.usage += decided.usage;
     prepared.remarks.extend(decided.rejected);
     let settled = settle(&decided.verdicts, &candidates, unit.bucket, context.config);
     let day = context.clock.today();
     let name = match &settled.subject {
         Some((subject, _)) => subject.name.clone(),
-        None => plan::free_name(
-            &snapshot,
-            unit.bucket,
-            &unit.name,
-            material.date.unwrap_or(day),
-        ),
+        None => plan::free_name(&snapshot, unit.bucket, &unit.name, material.date.unwrap_or(day)),
     };
     let target = match &settled.subject {
-        Some((subject, flavour)) => Target::Update {
-            subject,
-            flavour: *flavour,
-        },
+        Some((subject, flavour)) => Target::Update { subject, flavour: *flavour },
         None => Target::Create,
     };
     let job = ComposeJob {
@@ -164,11 +154,8 @@ pub(crate) async fn prepare(
         language: material.language,
         violations,
     };
-    let composed = context
-        .abstractor
-        .compose(&job, context.config)
-        .await
-        .map_err(|error| error.after(prepared.usage))?;
+    let composed =
+        context.abstractor.compose(&job, context.config).await.map_err(|error| error.after(prepared.usage))?;
     prepared.usage += composed.usage;
     prepared.remarks.extend(composed.remarks);
     let facts = unit.facts.len();
@@ -183,9 +170,7 @@ pub(crate) async fn prepare(
                 Err(lost) => (Vec::new(), lost),
             };
             Some(Plan {
-                edges_planned: snapshot
-                    .edges_of(&subject.path, &Document::parse(&composed.text))
-                    .len(),
+                edges_planned: snapshot.edges_of(&subject.path, &Document::parse(&composed.text)).len(),
                 set: plan::replace(subject, composed.text),
                 subject: subject.path.clone(),
                 name,
@@ -197,9 +182,7 @@ pub(crate) async fn prepare(
             })
         }
         None => plan::free_path(&snapshot, unit.bucket, &name, planned).map(|path| Plan {
-            edges_planned: snapshot
-                .edges_of(&path, &Document::parse(&composed.text))
-                .len(),
+            edges_planned: snapshot.edges_of(&path, &Document::parse(&composed.text)).len(),
             set: plan::create(path.clone(), composed.text),
             subject: path,
             name,
@@ -227,10 +210,7 @@ pub(crate) async fn write(
     let mut violations: Vec<Violation> = Vec::new();
     let mut conflicts = 0;
     // A dry run writes nothing, so that a path may be planned twice.
-    let clash = prepared
-        .plan
-        .as_ref()
-        .is_some_and(|plan| planned.contains(&plan.subject));
+    let clash = prepared.plan.as_ref().is_some_and(|plan| planned.contains(&plan.subject));
     if clash || prepared.is_stale(context, written) {
         usage += prepared.usage;
         prepared = prepare(context, material, unit, &planned, &violations).await?;
@@ -265,10 +245,7 @@ pub(crate) async fn write(
             }
             context.vault.commit(&plan.set)
         } else {
-            let lost = Violation::BlocksLost {
-                path: plan.subject.clone(),
-                blocks: plan.lost.clone(),
-            };
+            let lost = Violation::BlocksLost { path: plan.subject.clone(), blocks: plan.lost.clone() };
             Err(CommitError::Conservation(vec![lost]))
         };
         match result {
@@ -277,10 +254,7 @@ pub(crate) async fn write(
                 outcome.subjects.insert(plan.subject.clone());
                 let added = edges.saturating_sub(plan.edges_before);
                 let done = plan.written(added);
-                context.observer.event(&DreamEvent::Wrote {
-                    path: &done.path,
-                    action: done.action,
-                });
+                context.observer.event(&DreamEvent::Wrote { path: &done.path, action: done.action });
                 outcome.written = Some(done);
                 return Ok(outcome);
             }
@@ -294,11 +268,7 @@ pub(crate) async fn write(
             }
             Err(CommitError::Conservation(found)) if violations.is_empty() => violations = found,
             Err(CommitError::Conservation(found)) => {
-                let why = found
-                    .iter()
-                    .map(ToString::to_string)
-                    .collect::<Vec<_>>()
-                    .join("; ");
+                let why = found.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
                 outcome.remarks.push(format!("refused, twice: {why}"));
                 return Ok(outcome);
             }
@@ -327,10 +297,7 @@ fn citing(snapshot: &Snapshot, source: &NotePath) -> BTreeSet<NotePath> {
         .graph()
         .in_edges(source)
         .into_iter()
-        .filter(|e| {
-            e.predicate
-                .is_some_and(|p| p.eq_ignore_ascii_case(DERIVED_FROM))
-        })
+        .filter(|e| e.predicate.is_some_and(|p| p.eq_ignore_ascii_case(DERIVED_FROM)))
         .filter(|e| snapshot.layout().layer(e.source) == Layer::Digest)
         .map(|e| e.source.clone())
         .collect()
@@ -361,10 +328,7 @@ fn replay(
     let mut order: Vec<NotePath> = Vec::new();
     let limit = context.config.neighbours;
     for neighbour in context.neighbours.neighbours(query, limit) {
-        if scores
-            .insert(neighbour.path.clone(), neighbour.score)
-            .is_none()
-        {
+        if scores.insert(neighbour.path.clone(), neighbour.score).is_none() {
             order.push(neighbour.path);
         }
     }
@@ -379,11 +343,7 @@ fn replay(
         }
     }
     near.extend(NotePath::new(&format!("{named}/{}.md", slug(&unit.name))).ok());
-    order.extend(
-        near.into_iter()
-            .filter(|p| !scores.contains_key(p))
-            .take(limit),
-    );
+    order.extend(near.into_iter().filter(|p| !scores.contains_key(p)).take(limit));
     let mut out = Vec::new();
     for path in order {
         let score = scores.get(&path).copied().unwrap_or(0.0);
@@ -404,10 +364,9 @@ fn safe_links(snapshot: &Snapshot, material: &Material, text: &str) -> (String, 
                 let bare = target.split('#').next().unwrap_or(target).trim();
                 let words = spoken(target, shown);
                 let resolution = snapshot.resolve(&material.path, bare);
-                let allowed = resolution.path().filter(|p| {
-                    !bare.is_empty()
-                        && !matches!(snapshot.layout().layer(p), Layer::Meta | Layer::Audit)
-                });
+                let allowed = resolution
+                    .path()
+                    .filter(|p| !bare.is_empty() && !matches!(snapshot.layout().layer(p), Layer::Meta | Layer::Audit));
                 match allowed {
                     Some(path) => {
                         let anchor = target

@@ -12,28 +12,17 @@ use crate::material::materials;
 #[must_use]
 pub fn pending(snapshot: &Snapshot, ledger: &DreamLedger) -> Vec<NotePath> {
     let settled = |path: &NotePath| match ledger.materials.get(path) {
-        Some(Dreamed {
-            content,
-            outcome: DreamOutcome::Done { .. },
-            ..
-        }) => snapshot
-            .note(path)
-            .is_none_or(|note| note.version == *content),
+        Some(Dreamed { content, outcome: DreamOutcome::Done { .. }, .. }) => {
+            snapshot.note(path).is_none_or(|note| note.version == *content)
+        }
         _ => false,
     };
-    materials(snapshot)
-        .into_iter()
-        .filter(|path| !settled(path))
-        .collect()
+    materials(snapshot).into_iter().filter(|path| !settled(path)).collect()
 }
 
 /// An empty ledger.
 pub(crate) fn empty(at: DateTime<Utc>) -> DreamLedger {
-    DreamLedger {
-        version: DreamLedger::VERSION,
-        computed_at: at,
-        materials: Default::default(),
-    }
+    DreamLedger { version: DreamLedger::VERSION, computed_at: at, materials: Default::default() }
 }
 
 /// Whether this very content was dreamed.
@@ -47,10 +36,7 @@ pub(crate) fn is_settled(ledger: &DreamLedger, path: &NotePath, version: Version
 /// Failed tries so far, for content of any version.
 pub(crate) fn tries(ledger: &DreamLedger, path: &NotePath) -> u32 {
     match ledger.materials.get(path) {
-        Some(Dreamed {
-            outcome: DreamOutcome::Pending { tries, .. },
-            ..
-        }) => *tries,
+        Some(Dreamed { outcome: DreamOutcome::Pending { tries, .. }, .. }) => *tries,
         _ => 0,
     }
 }

@@ -69,7 +69,6 @@ pub use model_abstractor::ModelAbstractor;
 pub use neighbours::{LexicalNeighbours, Neighbour, Neighbours};
 pub use observer::{DreamEvent, DreamObserver};
 pub use report::{
-    Action, DreamReport, DreamTotals, DroppedUnit, KeptUnit, MaterialReport, MaterialState,
-    SubjectReport, UsageReport,
+    Action, DreamReport, DreamTotals, DroppedUnit, KeptUnit, MaterialReport, MaterialState, SubjectReport, UsageReport,
 };
 pub use weave::{Amendment, Woven, WovenFact};

@@ -63,11 +63,7 @@ enum State<A> {
 impl<Q: Question> Dialogue<Q> {
     pub(crate) fn new(question: Q) -> Self {
         let request = Box::new(question.request());
-        Self {
-            question,
-            state: State::First(request),
-            usage: Usage::default(),
-        }
+        Self { question, state: State::First(request), usage: Usage::default() }
     }
 
     /// What to do next. After `Done` was handed out there is nothing: `None`.
@@ -129,10 +125,7 @@ impl<Q: Question> Dialogue<Q> {
     ) -> State<Q::Answer> {
         let (complaint, first) = match reading {
             Ok(reading) if reading.rejected.is_empty() => return State::Done(Ok(reading)),
-            Ok(reading) => (
-                prompts::mend_items(&reading.rejected, self.question.language()),
-                Some(reading),
-            ),
+            Ok(reading) => (prompts::mend_items(&reading.rejected, self.question.language()), Some(reading)),
             Err(fault) => (prompts::mend_reply(fault, self.question.language()), None),
         };
         let mut again = request;
@@ -156,15 +149,8 @@ impl<Q: Question> Dialogue<Q> {
             (None, second) => second,
             (Some(first), Err(_)) => Ok(first),
             (Some(first), Ok(second)) => {
-                let rejected = if second.rejected.is_empty() {
-                    Vec::new()
-                } else {
-                    second.rejected
-                };
-                Ok(Reading {
-                    answer: self.question.join(first.answer, second.answer),
-                    rejected,
-                })
+                let rejected = if second.rejected.is_empty() { Vec::new() } else { second.rejected };
+                Ok(Reading { answer: self.question.join(first.answer, second.answer), rejected })
             }
         }
     }

@@ -13,11 +13,7 @@ pub(crate) fn link(path: &NotePath, block: Option<&str>, shown: &str) -> String 
     let anchor = block.map(|id| format!("#^{id}")).unwrap_or_default();
     let shown = shown_text(shown);
     let target = path.link_target();
-    if shown.is_empty() {
-        format!("[[{target}{anchor}]]")
-    } else {
-        format!("[[{target}{anchor}|{shown}]]")
-    }
+    if shown.is_empty() { format!("[[{target}{anchor}]]") } else { format!("[[{target}{anchor}|{shown}]]") }
 }
 
 /// The provenance field at the end of a fact. Dataview reads it inside of a line, Obsidian shows it
@@ -38,10 +34,7 @@ fn shown_text(text: &str) -> String {
 
 /// All blanks and control characters as single blanks.
 pub(crate) fn one_line(text: &str) -> String {
-    text.split(|c: char| c.is_whitespace() || c.is_control())
-        .filter(|w| !w.is_empty())
-        .collect::<Vec<_>>()
-        .join(" ")
+    text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|w| !w.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
 /// A double-quoted YAML scalar.
@@ -61,9 +54,7 @@ pub(crate) fn yaml_text(text: &str) -> String {
 pub(crate) fn name_text(text: &str) -> String {
     let plain = plain(text);
     one_line(&plain)
-        .trim_matches(|c: char| {
-            matches!(c, '#' | '*' | '_' | '`' | '[' | ']' | '|' | '^') || c.is_whitespace()
-        })
+        .trim_matches(|c: char| matches!(c, '#' | '*' | '_' | '`' | '[' | ']' | '|' | '^') || c.is_whitespace())
         .replace("[[", "")
         .replace("]]", "")
 }
@@ -71,10 +62,7 @@ pub(crate) fn name_text(text: &str) -> String {
 /// A fact's text that is one line of Markdown and can't swallow the field that follows it: no block
 /// marker in front, no open code span, math, comment or inline field. Links stay.
 pub(crate) fn fact_text(text: &str) -> String {
-    let mut out = one_line(text)
-        .replace("%%", "%")
-        .replace("<!--", "<! --")
-        .replace(":: ", ": ");
+    let mut out = one_line(text).replace("%%", "%").replace("<!--", "<! --").replace(":: ", ": ");
     if out.ends_with("::") {
         out.pop();
     }
@@ -93,12 +81,8 @@ pub(crate) fn fact_text(text: &str) -> String {
     let second = out.chars().nth(1);
     let marker = match first {
         Some('>' | '<' | '|' | '~') => true,
-        Some('-' | '+' | '*') => {
-            second.is_none_or(|c| c == ' ') || out.starts_with("---") || out.starts_with("***")
-        }
-        Some('#') => {
-            out.trim_start_matches('#').starts_with(' ') || out.trim_start_matches('#').is_empty()
-        }
+        Some('-' | '+' | '*') => second.is_none_or(|c| c == ' ') || out.starts_with("---") || out.starts_with("***"),
+        Some('#') => out.trim_start_matches('#').starts_with(' ') || out.trim_start_matches('#').is_empty(),
         Some('`') => out.starts_with("```"),
         Some('[') => out.starts_with("[ ]") || out.starts_with("[x]") || out.starts_with("[^"),
         _ => false,
@@ -106,9 +90,7 @@ pub(crate) fn fact_text(text: &str) -> String {
     if marker {
         out.insert(0, '\\');
     } else if digits > 0
-        && out
-            .get(digits..)
-            .is_some_and(|rest| rest.starts_with(['.', ')']))
+        && out.get(digits..).is_some_and(|rest| rest.starts_with(['.', ')']))
         && out.get(digits + 1..).is_some_and(|r| r.starts_with(' '))
     {
         out.insert(digits, '\\');
@@ -162,11 +144,7 @@ pub(crate) fn pieces(text: &str) -> Vec<Piece<'_>> {
     let mut spans = spans.iter().peekable();
     let mut from = 0;
     let mut at = 0;
-    while let Some(open) = text
-        .get(at..)
-        .and_then(|rest| rest.find("[["))
-        .map(|n| at + n)
-    {
+    while let Some(open) = text.get(at..).and_then(|rest| rest.find("[[")).map(|n| at + n) {
         while spans.next_if(|span| span.end <= open).is_some() {}
         if let Some(span) = spans.peek().filter(|span| span.start <= open) {
             at = span.end;
@@ -214,11 +192,7 @@ fn code_spans(text: &str) -> Vec<std::ops::Range<usize>> {
         while partners.last().is_some_and(|p| *p <= i) {
             partners.pop();
         }
-        match partners
-            .last()
-            .copied()
-            .and_then(|p| Some((p, runs.get(p)?)))
-        {
+        match partners.last().copied().and_then(|p| Some((p, runs.get(p)?))) {
             Some((partner, (end, _))) => {
                 out.push(start..end + len);
                 i = partner + 1;
@@ -234,9 +208,7 @@ pub(crate) fn spoken(target: &str, shown: Option<&str>) -> String {
     let shown = shown.map(str::trim).filter(|s| !s.is_empty());
     let bare = target.split('#').next().unwrap_or(target);
     let stem = bare.rsplit('/').next().unwrap_or(bare);
-    shown
-        .unwrap_or(if stem.is_empty() { target } else { stem })
-        .to_owned()
+    shown.unwrap_or(if stem.is_empty() { target } else { stem }).to_owned()
 }
 
 /// The text without provenance fields, links as what they show, emphasis marks dropped: what is
@@ -251,6 +223,14 @@ pub(crate) fn plain(text: &str) -> String {
         }
     }
     out.replace("**", "").replace('\\', "")
+}
+
+/// The text without `[name] ` before it, when that is what the note is called anyway.
+pub(crate) fn without_subject<'t>(text: &'t str, name: &str) -> &'t str {
+    text.strip_prefix('[')
+        .and_then(|rest| rest.strip_prefix(name_text(name).as_str()))
+        .and_then(|rest| rest.strip_prefix("] "))
+        .unwrap_or(text)
 }
 
 /// The text without its `(derived_from:: …)` fields.
@@ -285,8 +265,7 @@ pub(crate) fn folded(text: &str) -> String {
             '\u{2010}'..='\u{2015}' | '\u{2212}' => '-',
             c => c,
         };
-        if c.is_whitespace() || c.is_control() || matches!(c, '\u{200B}'..='\u{200D}' | '\u{FEFF}')
-        {
+        if c.is_whitespace() || c.is_control() || matches!(c, '\u{200B}'..='\u{200D}' | '\u{FEFF}') {
             gap = true;
             continue;
         }
@@ -326,10 +305,7 @@ mod tests {
         assert_eq!(plain(text), "Alpha is 0.15. See c.");
         assert_eq!(plain("open [[never"), "open [[never");
         assert_eq!(plain("[[a [[b]]"), "[[a b");
-        assert_eq!(
-            plain("begins with `[[` and ends with `]]`"),
-            "begins with `[[` and ends with `]]`"
-        );
+        assert_eq!(plain("begins with `[[` and ends with `]]`"), "begins with `[[` and ends with `]]`");
     }
 
     #[test]
@@ -340,9 +316,6 @@ mod tests {
 
     #[test]
     fn properties_are_quoted() {
-        assert_eq!(
-            yaml_text("A \"label\" \\ y\n---"),
-            "\"A \\\"label\\\" \\\\ y ---\""
-        );
+        assert_eq!(yaml_text("A \"label\" \\ y\n---"), "\"A \\\"label\\\" \\\\ y ---\"");
     }
 }

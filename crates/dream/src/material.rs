@@ -2,9 +2,7 @@
 
 use chrono::NaiveDate;
 use dormouse_vault::text::is_cjk;
-use dormouse_vault::{
-    BlockKind, Layer, Note, NotePath, Resolution, Snapshot, Vault, VaultError, Version,
-};
+use dormouse_vault::{BlockKind, Layer, Note, NotePath, Resolution, Snapshot, Vault, VaultError, Version};
 
 use crate::config::DreamConfig;
 use crate::markdown::{link, one_line, spoken};
@@ -23,16 +21,9 @@ impl Language {
     #[must_use]
     pub fn of(text: &str) -> Self {
         let (cjk, letters) = text.chars().fold((0_usize, 0_usize), |(cjk, letters), c| {
-            (
-                cjk + usize::from(is_cjk(c)),
-                letters + usize::from(c.is_alphabetic()),
-            )
+            (cjk + usize::from(is_cjk(c)), letters + usize::from(c.is_alphabetic()))
         });
-        if cjk * 5 >= letters && cjk > 0 {
-            Self::Chinese
-        } else {
-            Self::English
-        }
+        if cjk * 5 >= letters && cjk > 0 { Self::Chinese } else { Self::English }
     }
 }
 
@@ -85,10 +76,8 @@ pub struct Material {
 }
 
 /// Text files of the resource layer that are read.
-const TEXT: &[&str] = &[
-    "md", "txt", "text", "csv", "tsv", "json", "jsonl", "log", "yaml", "yml", "toml", "xml", "org",
-    "rst", "tex",
-];
+const TEXT: &[&str] =
+    &["md", "txt", "text", "csv", "tsv", "json", "jsonl", "log", "yaml", "yml", "toml", "xml", "org", "rst", "tex"];
 
 /// Why a path of the vault is no material; `None` when it is one.
 pub(crate) fn not_material(snapshot: &Snapshot, path: &NotePath) -> Option<&'static str> {
@@ -118,9 +107,8 @@ pub(crate) fn not_material(snapshot: &Snapshot, path: &NotePath) -> Option<&'sta
         return Some("not UTF-8");
     }
     let private = note.doc.frontmatter.properties.get("private");
-    if private.is_some_and(|p| {
-        p.as_bool() == Some(true) || p.as_str().is_some_and(|s| s.eq_ignore_ascii_case("true"))
-    }) {
+    if private.is_some_and(|p| p.as_bool() == Some(true) || p.as_str().is_some_and(|s| s.eq_ignore_ascii_case("true")))
+    {
         return Some("private");
     }
     None
@@ -141,29 +129,21 @@ fn is_index(snapshot: &Snapshot, path: &NotePath) -> bool {
         note.doc.links.iter().any(|l| {
             l.span.start >= block.span.start
                 && l.span.end <= block.span.end
-                && snapshot
-                    .resolve(path, &l.target)
-                    .path()
-                    .is_some_and(|p| p.is_in(folder))
+                && snapshot.resolve(path, &l.target).path().is_some_and(|p| p.is_in(folder))
         })
     })
 }
 
 /// Whether the path is `daily/<date>.md`.
 pub(crate) fn is_day_note(snapshot: &Snapshot, path: &NotePath) -> bool {
-    path.folder() == snapshot.layout().daily
-        && path.date().is_some()
-        && path.stem().chars().count() == 10
+    path.folder() == snapshot.layout().daily && path.date().is_some() && path.stem().chars().count() == 10
 }
 
 /// All materials of the snapshot, oldest first: by date, then path.
 pub(crate) fn materials(snapshot: &Snapshot) -> Vec<NotePath> {
     let notes = snapshot.notes().map(|n| n.path.clone());
     let files = snapshot.files().cloned();
-    let mut out: Vec<NotePath> = notes
-        .chain(files)
-        .filter(|p| not_material(snapshot, p).is_none())
-        .collect();
+    let mut out: Vec<NotePath> = notes.chain(files).filter(|p| not_material(snapshot, p).is_none()).collect();
     out.sort_by_cached_key(|p| (day(snapshot, p), p.clone()));
     out.dedup();
     out
@@ -171,10 +151,7 @@ pub(crate) fn materials(snapshot: &Snapshot) -> Vec<NotePath> {
 
 /// The day of a material: the note's own date, unless that is only its modification time.
 pub(crate) fn day(snapshot: &Snapshot, path: &NotePath) -> Option<NaiveDate> {
-    let note = snapshot
-        .note(path)
-        .and_then(|n| n.date)
-        .filter(|d| d.source != dormouse_vault::DateSource::Mtime);
+    let note = snapshot.note(path).and_then(|n| n.date).filter(|d| d.source != dormouse_vault::DateSource::Mtime);
     note.map(|d| d.day).or_else(|| path.date())
 }
 
@@ -204,9 +181,7 @@ pub(crate) fn read(
     let material = match snapshot.note(path) {
         Some(note) if note.version == text.version => from_note(note, &text.text, snapshot, date),
         Some(_) => {
-            return Ok(Read::Not(
-                "changed while it was read; it is dreamed at the next run",
-            ));
+            return Ok(Read::Not("changed while it was read; it is dreamed at the next run"));
         }
         None => from_plain(path, &text.text, text.version, date),
     };
@@ -230,11 +205,7 @@ fn from_note(note: &Note, text: &str, snapshot: &Snapshot, date: Option<NaiveDat
         .filter_map(|block| passage(note, text, snapshot, block))
         .filter(|p| !p.text.is_empty())
         .collect();
-    let sample: String = passages
-        .iter()
-        .filter(|p| p.marker != Marker::Verbatim)
-        .map(|p| p.text.as_str())
-        .collect();
+    let sample: String = passages.iter().filter(|p| p.marker != Marker::Verbatim).map(|p| p.text.as_str()).collect();
     Material {
         path: note.path.clone(),
         version: note.version,
@@ -247,12 +218,7 @@ fn from_note(note: &Note, text: &str, snapshot: &Snapshot, date: Option<NaiveDat
     }
 }
 
-fn passage(
-    note: &Note,
-    text: &str,
-    snapshot: &Snapshot,
-    block: &dormouse_vault::Block,
-) -> Option<Passage> {
+fn passage(note: &Note, text: &str, snapshot: &Snapshot, block: &dormouse_vault::Block) -> Option<Passage> {
     let raw = text.get(block.span.clone())?;
     let heading = heading_path(note, block.heading);
     let marker = match block.kind {
@@ -268,29 +234,16 @@ fn passage(
         BlockKind::Html | BlockKind::Comment | BlockKind::Rule => return None,
     };
     if marker == Marker::Verbatim {
-        return Some(Passage {
-            text: raw.to_owned(),
-            heading,
-            marker,
-            id: block.id.clone(),
-        });
+        return Some(Passage { text: raw.to_owned(), heading, marker, id: block.id.clone() });
     }
     let linked = relink(note, text, snapshot, block.span.clone());
     let without_id = match &block.id {
-        Some(id) => linked
-            .trim_end()
-            .strip_suffix(id.as_str())
-            .and_then(|s| s.strip_suffix('^'))
-            .unwrap_or(&linked)
-            .to_owned(),
+        Some(id) => {
+            linked.trim_end().strip_suffix(id.as_str()).and_then(|s| s.strip_suffix('^')).unwrap_or(&linked).to_owned()
+        }
         None => linked,
     };
-    Some(Passage {
-        text: one_line(strip_marker(&without_id)),
-        heading,
-        marker,
-        id: block.id.clone(),
-    })
+    Some(Passage { text: one_line(strip_marker(&without_id)), heading, marker, id: block.id.clone() })
 }
 
 /// The span's text with each link as we would write it: full path, or the mere words when it
@@ -298,12 +251,7 @@ fn passage(
 fn relink(note: &Note, text: &str, snapshot: &Snapshot, span: std::ops::Range<usize>) -> String {
     let mut out = String::new();
     let mut at = span.start;
-    for l in note
-        .doc
-        .links
-        .iter()
-        .filter(|l| l.key.is_none() && l.span.start >= span.start && l.span.end <= span.end)
-    {
+    for l in note.doc.links.iter().filter(|l| l.key.is_none() && l.span.start >= span.start && l.span.end <= span.end) {
         if l.span.start < at {
             continue;
         }
@@ -311,22 +259,12 @@ fn relink(note: &Note, text: &str, snapshot: &Snapshot, span: std::ops::Range<us
         if resolution == Resolution::External {
             continue;
         }
-        out.push_str(
-            text.get(at..l.span.start)
-                .unwrap_or("")
-                .trim_end_matches('!'),
-        );
+        out.push_str(text.get(at..l.span.start).unwrap_or("").trim_end_matches('!'));
         let words = spoken(&l.target, l.display.as_deref());
-        match resolution
-            .path()
-            .filter(|p| !matches!(snapshot.layout().layer(p), Layer::Meta | Layer::Audit))
-        {
+        match resolution.path().filter(|p| !matches!(snapshot.layout().layer(p), Layer::Meta | Layer::Audit)) {
             Some(path) => {
-                let named = l
-                    .display
-                    .clone()
-                    .or_else(|| snapshot.note(path).map(|n| n.name.to_string()))
-                    .unwrap_or(words);
+                let named =
+                    l.display.clone().or_else(|| snapshot.note(path).map(|n| n.name.to_string())).unwrap_or(words);
                 out.push_str(&link(path, None, &named));
             }
             None => out.push_str(&words),
@@ -346,10 +284,7 @@ fn heading_path(note: &Note, index: Option<u32>) -> Vec<String> {
         path.retain(|(level, _)| *level < heading.level);
         path.push((heading.level, one_line(&heading.text)));
     }
-    path.into_iter()
-        .filter(|(level, text)| !(*level == 1 && **text == *note.name))
-        .map(|(_, text)| text)
-        .collect()
+    path.into_iter().filter(|(level, text)| !(*level == 1 && **text == *note.name)).map(|(_, text)| text).collect()
 }
 
 /// Drops quote marks, list markers and task boxes in front of each line.
@@ -357,11 +292,7 @@ fn strip_marker(text: &str) -> &str {
     let mut rest = text.trim_start();
     loop {
         let before = rest;
-        rest = rest
-            .strip_prefix("> ")
-            .or_else(|| rest.strip_prefix('>'))
-            .unwrap_or(rest)
-            .trim_start();
+        rest = rest.strip_prefix("> ").or_else(|| rest.strip_prefix('>')).unwrap_or(rest).trim_start();
         for bullet in ["- ", "* ", "+ "] {
             rest = rest.strip_prefix(bullet).unwrap_or(rest).trim_start();
         }
@@ -371,9 +302,7 @@ fn strip_marker(text: &str) -> &str {
         let digits = rest.chars().take_while(char::is_ascii_digit).count();
         if (1..=3).contains(&digits)
             && let Some(after) = rest.get(digits..)
-            && let Some(after) = after
-                .strip_prefix(". ")
-                .or_else(|| after.strip_prefix(") "))
+            && let Some(after) = after.strip_prefix(". ").or_else(|| after.strip_prefix(") "))
         {
             return after.trim_start();
         }
@@ -387,10 +316,7 @@ fn strip_marker(text: &str) -> &str {
 /// verbatim lines for data.
 fn from_plain(path: &NotePath, text: &str, version: Version, date: Option<NaiveDate>) -> Material {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let prose = matches!(
-        path.extension().to_ascii_lowercase().as_str(),
-        "txt" | "text" | "org" | "rst"
-    );
+    let prose = matches!(path.extension().to_ascii_lowercase().as_str(), "txt" | "text" | "org" | "rst");
     let mut passages = Vec::new();
     let mut run = String::new();
     let flush = |run: &mut String, passages: &mut Vec<Passage>| {
@@ -398,17 +324,9 @@ fn from_plain(path: &NotePath, text: &str, version: Version, date: Option<NaiveD
         if body.trim().is_empty() {
             return;
         }
-        let (text, marker) = if prose {
-            (one_line(&body), Marker::Plain)
-        } else {
-            (body.trim_end().to_owned(), Marker::Verbatim)
-        };
-        passages.push(Passage {
-            text,
-            heading: Vec::new(),
-            marker,
-            id: None,
-        });
+        let (text, marker) =
+            if prose { (one_line(&body), Marker::Plain) } else { (body.trim_end().to_owned(), Marker::Verbatim) };
+        passages.push(Passage { text, heading: Vec::new(), marker, id: None });
     };
     for line in text.lines() {
         let trimmed = line.trim_start();
@@ -463,29 +381,10 @@ mod tests {
     #[test]
     fn prose_is_cut_at_blank_lines_and_data_is_verbatim() {
         let path = NotePath::new("resource/2026-11-17/list.txt").unwrap();
-        let got = from_plain(
-            &path,
-            "One\ntwo.\n\n- three\n- four\n",
-            Version::of(b""),
-            None,
-        );
-        let texts: Vec<_> = got
-            .passages
-            .iter()
-            .map(|p| (p.text.as_str(), p.marker))
-            .collect();
-        assert_eq!(
-            texts,
-            [
-                ("One two.", Marker::Plain),
-                ("three", Marker::Bullet),
-                ("four", Marker::Bullet)
-            ]
-        );
+        let got = from_plain(&path, "One\ntwo.\n\n- three\n- four\n", Version::of(b""), None);
+        let texts: Vec<_> = got.passages.iter().map(|p| (p.text.as_str(), p.marker)).collect();
+        assert_eq!(texts, [("One two.", Marker::Plain), ("three", Marker::Bullet), ("four", Marker::Bullet)]);
         let path = NotePath::new("resource/2026-11-17/a.csv").unwrap();
-        assert_eq!(
-            from_plain(&path, "a,b\n1,2\n", Version::of(b""), None).passages[0].marker,
-            Marker::Verbatim
-        );
+        assert_eq!(from_plain(&path, "a,b\n1,2\n", Version::of(b""), None).passages[0].marker, Marker::Verbatim);
     }
 }

@@ -31,19 +31,13 @@ impl ModelAbstractor {
     /// Asks `model`, at temperature 0 and with seed 0.
     #[must_use]
     pub fn new(model: Arc<dyn LanguageModel>) -> Self {
-        Self {
-            model,
-            temperature: Some(0.0),
-            seed: Some(0),
-        }
+        Self { model, temperature: Some(0.0), seed: Some(0) }
     }
 }
 
 impl std::fmt::Debug for ModelAbstractor {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("ModelAbstractor")
-            .field("model", &self.model.name())
-            .finish_non_exhaustive()
+        f.debug_struct("ModelAbstractor").field("model", &self.model.name()).finish_non_exhaustive()
     }
 }
 
@@ -57,30 +51,16 @@ impl Abstractor for ModelAbstractor {
         let budget = config.material_tokens.min(self.model.context_tokens() / 2);
         let mut gated = Gated::default();
         for cut in cuts(material, budget) {
-            let asked = self
-                .converse(GateQuestion {
-                    material,
-                    cut: &cut,
-                    config,
-                })
-                .await;
+            let asked = self.converse(GateQuestion { material, cut: &cut, config }).await;
             let (reading, usage) = asked.map_err(|error| error.after(gated.usage))?;
             gated.usage += usage;
             gated.units.extend(reading.answer);
-            gated
-                .rejected
-                .extend(reading.rejected.into_iter().map(|reason| {
-                    let (name, reason) = reason
-                        .split_once(": ")
-                        .map_or((String::new(), reason.clone()), |(n, r)| {
-                            (n.to_owned(), r.to_owned())
-                        });
-                    DroppedUnit {
-                        name,
-                        reason,
-                        whole: true,
-                    }
-                }));
+            gated.rejected.extend(reading.rejected.into_iter().map(|reason| {
+                let (name, reason) = reason
+                    .split_once(": ")
+                    .map_or((String::new(), reason.clone()), |(n, r)| (n.to_owned(), r.to_owned()));
+                DroppedUnit { name, reason, whole: true }
+            }));
         }
         Ok(gated)
     }
@@ -96,41 +76,15 @@ impl Abstractor for ModelAbstractor {
             return Ok(Decided::default());
         }
         let budget = config.material_tokens.min(self.model.context_tokens() / 2);
-        let (reading, usage) = self
-            .converse(DecideQuestion {
-                material,
-                unit,
-                candidates,
-                config,
-                budget,
-            })
-            .await?;
-        Ok(Decided {
-            verdicts: reading.answer,
-            rejected: reading.rejected,
-            usage,
-        })
+        let (reading, usage) = self.converse(DecideQuestion { material, unit, candidates, config, budget }).await?;
+        Ok(Decided { verdicts: reading.answer, rejected: reading.rejected, usage })
     }
 
-    async fn compose(
-        &self,
-        job: &ComposeJob<'_>,
-        config: &DreamConfig,
-    ) -> Result<Composed, DreamError> {
+    async fn compose(&self, job: &ComposeJob<'_>, config: &DreamConfig) -> Result<Composed, DreamError> {
         let mut composed = Composed::default();
         let changes = match job.target {
-            Target::Update {
-                subject,
-                flavour: flavour @ (Flavour::Refine | Flavour::Correct),
-            } => {
-                let (reading, usage) = self
-                    .converse(ComposeQuestion {
-                        job,
-                        subject,
-                        flavour,
-                        config,
-                    })
-                    .await?;
+            Target::Update { subject, flavour: flavour @ (Flavour::Refine | Flavour::Correct) } => {
+                let (reading, usage) = self.converse(ComposeQuestion { job, subject, flavour, config }).await?;
                 composed.usage = usage;
                 composed.remarks = reading.rejected;
                 reading.answer
@@ -146,10 +100,7 @@ impl Abstractor for ModelAbstractor {
 
 impl ModelAbstractor {
     /// Drives one dialogue to its end.
-    async fn converse<Q: Question + Send>(
-        &self,
-        question: Q,
-    ) -> Result<(Reading<Q::Answer>, Usage), DreamError>
+    async fn converse<Q: Question + Send>(&self, question: Q) -> Result<(Reading<Q::Answer>, Usage), DreamError>
     where
         Q::Answer: Send,
     {
@@ -167,15 +118,10 @@ impl ModelAbstractor {
                 }
                 Step::Done(result) => {
                     let usage = dialogue.usage();
-                    return result
-                        .map(|reading| (reading, usage))
-                        .map_err(|fault| DreamError::Reply { fault, usage });
+                    return result.map(|reading| (reading, usage)).map_err(|fault| DreamError::Reply { fault, usage });
                 }
             }
         }
-        Err(DreamError::Reply {
-            fault: ReplyFault::Empty,
-            usage: dialogue.usage(),
-        })
+        Err(DreamError::Reply { fault: ReplyFault::Empty, usage: dialogue.usage() })
     }
 }

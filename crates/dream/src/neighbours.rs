@@ -56,10 +56,7 @@ impl<'v> LexicalNeighbours<'v> {
     /// Over the digests of `vault`. Reads nothing yet.
     #[must_use]
     pub fn new(vault: &'v Vault) -> Self {
-        Self {
-            vault,
-            state: Mutex::default(),
-        }
+        Self { vault, state: Mutex::default() }
     }
 }
 
@@ -96,15 +93,8 @@ impl State {
                 && let Ok(text) = vault.read(path)
                 && text.version == version
             {
-                let name = snapshot
-                    .note(path)
-                    .map(|n| n.name.to_string())
-                    .unwrap_or_default();
-                self.insert(
-                    path.clone(),
-                    version,
-                    &format!("{name}\n{}", plain(&text.text)),
-                );
+                let name = snapshot.note(path).map(|n| n.name.to_string()).unwrap_or_default();
+                self.insert(path.clone(), version, &format!("{name}\n{}", plain(&text.text)));
             }
         }
         self.revision = Some(snapshot.revision());
@@ -121,14 +111,7 @@ impl State {
             *self.holders.entry(word.clone()).or_default() += 1;
         }
         self.length += length;
-        self.notes.insert(
-            path,
-            Indexed {
-                version,
-                words,
-                length,
-            },
-        );
+        self.notes.insert(path, Indexed { version, words, length });
     }
 
     fn remove(&mut self, path: &NotePath) {
@@ -164,22 +147,13 @@ impl State {
                 let score: f64 = terms
                     .iter()
                     .filter_map(|(word, idf)| {
-                        note.words
-                            .get(word)
-                            .map(|n| idf * *n as f64 * (K1 + 1.0) / (*n as f64 + norm))
+                        note.words.get(word).map(|n| idf * *n as f64 * (K1 + 1.0) / (*n as f64 + norm))
                     })
                     .sum();
-                (score > 0.0).then(|| Neighbour {
-                    path: path.clone(),
-                    score,
-                })
+                (score > 0.0).then(|| Neighbour { path: path.clone(), score })
             })
             .collect();
-        hits.sort_by(|a, b| {
-            b.score
-                .total_cmp(&a.score)
-                .then_with(|| a.path.cmp(&b.path))
-        });
+        hits.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.path.cmp(&b.path)));
         hits.truncate(limit);
         hits
     }
@@ -192,21 +166,13 @@ mod tests {
     fn state(notes: &[(&str, &str)]) -> State {
         let mut state = State::default();
         for (path, text) in notes {
-            state.insert(
-                NotePath::new(path).unwrap(),
-                Version::of(text.as_bytes()),
-                text,
-            );
+            state.insert(NotePath::new(path).unwrap(), Version::of(text.as_bytes()), text);
         }
         state
     }
 
     fn paths(state: &State, query: &str) -> Vec<String> {
-        state
-            .search(query, 24)
-            .into_iter()
-            .map(|n| n.path.to_string())
-            .collect()
+        state.search(query, 24).into_iter().map(|n| n.path.to_string()).collect()
     }
 
     #[test]
@@ -216,20 +182,14 @@ mod tests {
             ("digest/wiki/b.md", "Stop list and stemmer of notes"),
             ("digest/wiki/c.md", "中文按单字和二元组建索引"),
         ]);
-        assert_eq!(
-            paths(&s, "alpha of notes"),
-            ["digest/wiki/a.md", "digest/wiki/b.md"]
-        );
+        assert_eq!(paths(&s, "alpha of notes"), ["digest/wiki/a.md", "digest/wiki/b.md"]);
         assert_eq!(paths(&s, "二元组索引"), ["digest/wiki/c.md"]);
         assert!(paths(&s, "zebra").is_empty());
     }
 
     #[test]
     fn a_removed_note_leaves_nothing_behind() {
-        let mut s = state(&[
-            ("digest/wiki/a.md", "alpha beta"),
-            ("digest/wiki/b.md", "beta"),
-        ]);
+        let mut s = state(&[("digest/wiki/a.md", "alpha beta"), ("digest/wiki/b.md", "beta")]);
         s.remove(&NotePath::new("digest/wiki/a.md").unwrap());
         assert!(paths(&s, "alpha").is_empty());
         assert_eq!(s.holders.keys().collect::<Vec<_>>(), ["beta"]);

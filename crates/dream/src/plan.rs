@@ -26,54 +26,28 @@ pub(crate) fn free_path(
         .collect();
     let slug = slug(name);
     (1..10_000).find_map(|n| {
-        let file = if n == 1 {
-            format!("{folder}/{slug}.md")
-        } else {
-            format!("{folder}/{slug}-{n}.md")
-        };
+        let file = if n == 1 { format!("{folder}/{slug}.md") } else { format!("{folder}/{slug}-{n}.md") };
         let path = NotePath::new(&file).ok()?;
         (!taken.contains(&file.to_lowercase()) && !snapshot.exists(&path)).then_some(path)
     })
 }
 
 /// A name that no other digest of the bucket has: with the day behind it when it is taken.
-pub(crate) fn free_name(
-    snapshot: &Snapshot,
-    bucket: Bucket,
-    name: &str,
-    day: chrono::NaiveDate,
-) -> String {
-    let taken = snapshot
-        .notes()
-        .any(|n| n.bucket == Some(bucket) && folded(&n.name) == folded(name));
-    if taken {
-        format!("{name} ({day})")
-    } else {
-        name.to_owned()
-    }
+pub(crate) fn free_name(snapshot: &Snapshot, bucket: Bucket, name: &str, day: chrono::NaiveDate) -> String {
+    let taken = snapshot.notes().any(|n| n.bucket == Some(bucket) && folded(&n.name) == folded(name));
+    if taken { format!("{name} ({day})") } else { name.to_owned() }
 }
 
 /// One new subject.
 pub(crate) fn create(path: NotePath, content: String) -> ChangeSet {
-    ChangeSet::new(
-        Writer::Dream,
-        Conservation::Superset {
-            subject: path.clone(),
-        },
-    )
-    .with(Change::Create { path, content })
+    ChangeSet::new(Writer::Dream, Conservation::Superset { subject: path.clone() })
+        .with(Change::Create { path, content })
 }
 
 /// One changed subject, planned from what was read.
 pub(crate) fn replace(subject: &Candidate, content: String) -> ChangeSet {
     let path = subject.path.clone();
-    ChangeSet::new(
-        Writer::Dream,
-        Conservation::Superset {
-            subject: path.clone(),
-        },
-    )
-    .with(Change::Replace {
+    ChangeSet::new(Writer::Dream, Conservation::Superset { subject: path.clone() }).with(Change::Replace {
         path,
         expected: subject.version,
         content,
@@ -102,33 +76,21 @@ pub(crate) fn compare(subject: &Candidate, new: &str) -> Result<Vec<ChangedBlock
             continue;
         };
         let end = from + at + bare.len();
-        let line_end = new
-            .get(end..)
-            .and_then(|rest| rest.find('\n'))
-            .map_or(new.len(), |n| end + n);
+        let line_end = new.get(end..).and_then(|rest| rest.find('\n')).map_or(new.len(), |n| end + n);
         let rest = new.get(end..line_end).unwrap_or("").trim();
         let id = raw.get(bare.len()..).unwrap_or("").trim();
         if rest != id {
             let new_block = new.get(from + at..line_end).unwrap_or("").trim().to_owned();
-            changed.push(ChangedBlock {
-                old: raw.to_owned(),
-                new: new_block,
-            });
+            changed.push(ChangedBlock { old: raw.to_owned(), new: new_block });
         }
         from = end;
     }
-    if lost.is_empty() {
-        Ok(changed)
-    } else {
-        Err(lost)
-    }
+    if lost.is_empty() { Ok(changed) } else { Err(lost) }
 }
 
 fn without_block_id(raw: &str) -> &str {
     match raw.rsplit_once(" ^") {
-        Some((head, id))
-            if !id.is_empty() && id.chars().all(|c| c.is_ascii_alphanumeric() || c == '-') =>
-        {
+        Some((head, id)) if !id.is_empty() && id.chars().all(|c| c.is_ascii_alphanumeric() || c == '-') => {
             head.trim_end()
         }
         _ => raw,

@@ -162,11 +162,7 @@ pub struct UsageReport {
 
 impl From<Usage> for UsageReport {
     fn from(usage: Usage) -> Self {
-        Self {
-            input_tokens: usage.input_tokens,
-            output_tokens: usage.output_tokens,
-            calls: usage.calls,
-        }
+        Self { input_tokens: usage.input_tokens, output_tokens: usage.output_tokens, calls: usage.calls }
     }
 }
 
@@ -196,13 +192,6 @@ impl DreamTotals {
 
 impl MaterialReport {
     pub(crate) fn new(path: NotePath, state: MaterialState) -> Self {
-        Self {
-            path,
-            state,
-            kept: Vec::new(),
-            dropped: Vec::new(),
-            subjects: Vec::new(),
-            remarks: Vec::new(),
-        }
+        Self { path, state, kept: Vec::new(), dropped: Vec::new(), subjects: Vec::new(), remarks: Vec::new() }
     }
 }

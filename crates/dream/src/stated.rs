@@ -8,7 +8,7 @@ use dormouse_vault::text::content_words;
 
 use crate::decide::{Candidate, CandidateBlock};
 use crate::gate::{GroundedFact, numbers};
-use crate::markdown::{folded, plain};
+use crate::markdown::{folded, plain, without_subject};
 use crate::material::Material;
 
 /// How much of a fact's words a block must hold to count as the same statement.
@@ -23,17 +23,7 @@ pub(crate) struct Likeness {
 impl Likeness {
     /// Rules word a fact the same way each time; a model doesn't.
     pub(crate) fn of(uses_model: bool) -> Self {
-        if uses_model {
-            Self {
-                same_anchor: 0.5,
-                same_note: 0.75,
-            }
-        } else {
-            Self {
-                same_anchor: 0.85,
-                same_note: 0.9,
-            }
-        }
+        if uses_model { Self { same_anchor: 0.5, same_note: 0.75 } } else { Self { same_anchor: 0.85, same_note: 0.9 } }
     }
 }
 
@@ -47,50 +37,32 @@ pub(crate) fn stated<'c>(
     let ids: BTreeSet<String> = anchors(fact, material);
     citing
         .iter()
-        .find(|note| {
-            note.blocks
-                .iter()
-                .any(|block| block_states(fact, material, &ids, block, likeness))
-        })
+        .find(|note| note.blocks.iter().any(|block| block_states(fact, &note.name, material, &ids, block, likeness)))
         .map(|n| &n.path)
 }
 
 fn anchors(fact: &GroundedFact, material: &Material) -> BTreeSet<String> {
-    fact.passages
-        .iter()
-        .filter_map(|i| material.passages.get(*i)?.id.as_deref())
-        .map(str::to_lowercase)
-        .collect()
+    fact.passages.iter().filter_map(|i| material.passages.get(*i)?.id.as_deref()).map(str::to_lowercase).collect()
 }
 
 fn block_states(
     fact: &GroundedFact,
+    name: &str,
     material: &Material,
     ids: &BTreeSet<String>,
     block: &CandidateBlock,
     likeness: Likeness,
 ) -> bool {
-    let mut cited = block
-        .sources
-        .iter()
-        .filter(|(path, _)| *path == material.path)
-        .peekable();
+    let mut cited = block.sources.iter().filter(|(path, _)| *path == material.path).peekable();
     if cited.peek().is_none() {
         return false;
     }
-    let said = plain(&fact.text);
+    let said = plain(without_subject(&fact.text, name));
     if folded(&block.text).contains(&folded(&said)) {
         return true;
     }
-    let anchored = cited.any(|(_, id)| {
-        id.as_ref()
-            .is_some_and(|id| ids.contains(&id.to_lowercase()))
-    });
-    let needed = if anchored {
-        likeness.same_anchor
-    } else {
-        likeness.same_note
-    };
+    let anchored = cited.any(|(_, id)| id.as_ref().is_some_and(|id| ids.contains(&id.to_lowercase())));
+    let needed = if anchored { likeness.same_anchor } else { likeness.same_note };
     contained(&said, &block.text) >= needed && same_claims(&said, &block.text)
 }
 
@@ -98,9 +70,7 @@ fn block_states(
 /// same numbers, the same denials.
 pub(crate) fn restates(text: &str, block: &str) -> bool {
     folded(text) == folded(block)
-        || (contained(text, block) >= 0.9
-            && contained(block, text) >= 0.7
-            && same_claims(text, block))
+        || (contained(text, block) >= 0.9 && contained(block, text) >= 0.7 && same_claims(text, block))
 }
 
 /// The share of the content words of `text` that stand in `other`, 0..=1; 0 when there are none.
@@ -129,11 +99,7 @@ fn denials(text: &str) -> usize {
                 || w.ends_with("n’t")
         })
         .count();
-    english
-        + lower
-            .chars()
-            .filter(|c| matches!(c, '不' | '没' | '无' | '非' | '勿' | '别'))
-            .count()
+    english + lower.chars().filter(|c| matches!(c, '不' | '没' | '无' | '非' | '勿' | '别')).count()
 }
 
 #[cfg(test)]
@@ -142,18 +108,9 @@ mod tests {
 
     #[test]
     fn the_same_claim_in_other_order_is_a_restatement_and_another_number_is_not() {
-        assert!(restates(
-            "Alpha is 0.15 from today.",
-            "alpha is 0.15 from today"
-        ));
-        assert!(!restates(
-            "Alpha is 0.15 from today.",
-            "Alpha is 0.35 from today."
-        ));
-        assert!(!restates(
-            "Scores are normalised by their maximum.",
-            "Scores are normalised and added."
-        ));
+        assert!(restates("Alpha is 0.15 from today.", "alpha is 0.15 from today"));
+        assert!(!restates("Alpha is 0.15 from today.", "Alpha is 0.35 from today."));
+        assert!(!restates("Scores are normalised by their maximum.", "Scores are normalised and added."));
         assert!(!restates("Never start a server.", "Start a server."));
         assert!(!restates("不要自动删除副本", "自动删除副本"));
     }

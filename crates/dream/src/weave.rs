@@ -8,7 +8,7 @@ use crate::abstractor::{ComposeJob, Target};
 use crate::config::DreamConfig;
 use crate::decide::{Candidate, Flavour};
 use crate::markdown::{
-    balanced_ticks, fact_text, link, name_text, one_line, plain, provenance, yaml_text,
+    balanced_ticks, fact_text, link, name_text, one_line, plain, provenance, without_subject, yaml_text,
 };
 use crate::material::{Language, Material};
 use crate::stated::restates;
@@ -49,29 +49,19 @@ pub struct Woven {
 impl WovenFact {
     fn line(&self, number: Option<usize>) -> String {
         let mark = number.map_or_else(|| "-".to_owned(), |n| format!("{n}."));
-        let text = if self.text.trim().is_empty() {
-            String::new()
-        } else {
-            format!("{} ", fact_text(&self.text))
-        };
+        let text = if self.text.trim().is_empty() { String::new() } else { format!("{} ", fact_text(&self.text)) };
         format!("{mark} {text}{}", fields(&self.sources))
     }
 }
 
 fn fields(sources: &[String]) -> String {
-    sources
-        .iter()
-        .map(|s| provenance(s))
-        .collect::<Vec<_>>()
-        .join(" ")
+    sources.iter().map(|s| provenance(s)).collect::<Vec<_>>().join(" ")
 }
 
 /// The links to the passages that hold a fact's evidence; the note as a whole where no passage has
 /// an id.
 pub(crate) fn source_links(material: &Material, passages: &[usize]) -> Vec<String> {
-    let shown = material
-        .date
-        .map_or_else(|| material.name.clone(), |d| d.to_string());
+    let shown = material.date.map_or_else(|| material.name.clone(), |d| d.to_string());
     let mut out: Vec<String> = Vec::new();
     for passage in passages.iter().filter_map(|i| material.passages.get(*i)) {
         let source = link(&material.path, passage.id.as_deref(), &shown);
@@ -88,26 +78,15 @@ pub(crate) fn source_links(material: &Material, passages: &[usize]) -> Vec<Strin
 }
 
 /// The sentence that links to a related note: the given one with the link in it, else a plain one.
-pub(crate) fn related_line(
-    candidate: &Candidate,
-    sentence: Option<&str>,
-    language: Language,
-) -> String {
+pub(crate) fn related_line(candidate: &Candidate, sentence: Option<&str>, language: Language) -> String {
     let target = link(&candidate.path, None, &candidate.name);
-    if let Some(sentence) = sentence
-        .map(one_line)
-        .filter(|s| !s.is_empty() && s.chars().count() <= 240)
-    {
+    if let Some(sentence) = sentence.map(one_line).filter(|s| !s.is_empty() && s.chars().count() <= 240) {
         let plain_name = name_text(&candidate.name);
         for place in ["{link}", plain_name.as_str()] {
             if !place.is_empty()
                 && let Some((before, after)) = sentence.split_once(place)
             {
-                return format!(
-                    "{}{target}{}",
-                    fact_text(&strip_links(before)),
-                    strip_links(after)
-                );
+                return format!("{}{target}{}", fact_text(&strip_links(before)), strip_links(after));
             }
         }
         return format!("{target}: {}", fact_text(&strip_links(&sentence)));
@@ -126,30 +105,18 @@ pub(crate) fn related_line(
 }
 
 fn strip_links(text: &str) -> String {
-    plain(text)
-        .replace("[[", "")
-        .replace("]]", "")
-        .replace("::", ":")
+    plain(text).replace("[[", "").replace("]]", "").replace("::", ":")
 }
 
 /// A new note.
 #[must_use]
-pub(crate) fn new_note(
-    name: &str,
-    description: &str,
-    created: NaiveDate,
-    woven: &Woven,
-    language: Language,
-) -> String {
+pub(crate) fn new_note(name: &str, description: &str, created: NaiveDate, woven: &Woven, language: Language) -> String {
     let mut out = String::from("---\n");
     out.push_str(&format!("name: {}\n", yaml_text(name)));
     if !description.trim().is_empty() {
         out.push_str(&format!("description: {}\n", yaml_text(description)));
     }
-    out.push_str(&format!(
-        "created: {created}\n---\n\n# {}\n\n",
-        one_line(name)
-    ));
+    out.push_str(&format!("created: {created}\n---\n\n# {}\n\n", one_line(name)));
     let mut number = 0;
     let mut last_step = None;
     for fact in &woven.facts {
@@ -199,18 +166,11 @@ pub(crate) fn extend_note(subject: &Candidate, woven: &Woven, language: Language
     }
     let last_fact = subject.blocks.iter().rev().find(|b| !b.related);
     if !woven.facts.is_empty() {
-        let related_start = subject
-            .blocks
-            .iter()
-            .find(|b| b.related)
-            .map(|b| heading_before(text, b.span.start));
+        let related_start = subject.blocks.iter().find(|b| b.related).map(|b| heading_before(text, b.span.start));
         let (at, tight) = match last_fact {
             Some(block) if related_start.is_none_or(|r| block.span.end <= r) => {
                 let raw = text.get(block.span.clone()).unwrap_or("");
-                (
-                    block.span.end,
-                    raw.starts_with("- ") && !woven.facts.iter().any(|f| f.step),
-                )
+                (block.span.end, raw.starts_with("- ") && !woven.facts.iter().any(|f| f.step))
             }
             _ => (related_start.unwrap_or(text.trim_end().len()), false),
         };
@@ -230,21 +190,13 @@ pub(crate) fn extend_note(subject: &Candidate, woven: &Woven, language: Language
             Some(block) => insertions.push((block.span.end, format!("{eol}{}", lines.join(eol)))),
             None => {
                 let end = text.trim_end().len();
-                insertions.push((
-                    end,
-                    format!(
-                        "{eol}{eol}{}{eol}{eol}{}",
-                        related_heading(language),
-                        lines.join(eol)
-                    ),
-                ));
+                insertions.push((end, format!("{eol}{eol}{}{eol}{eol}{}", related_heading(language), lines.join(eol))));
             }
         }
     }
     // Stable: what was planned first at one place stands first.
     insertions.sort_by_key(|(at, _)| *at);
-    let mut out =
-        String::with_capacity(text.len() + insertions.iter().map(|(_, s)| s.len()).sum::<usize>());
+    let mut out = String::with_capacity(text.len() + insertions.iter().map(|(_, s)| s.len()).sum::<usize>());
     let mut from = 0;
     for (at, added) in insertions {
         out.push_str(text.get(from..at).unwrap_or(""));
@@ -292,15 +244,8 @@ fn heading_before(text: &str, at: usize) -> usize {
 }
 
 fn steps_before(subject: &Candidate, text: &str) -> usize {
-    let last = subject
-        .blocks
-        .iter()
-        .rev()
-        .find(|b| !b.related)
-        .and_then(|b| text.get(b.span.clone()));
-    last.and_then(|raw| raw.split_once(". "))
-        .and_then(|(n, _)| n.trim().parse().ok())
-        .unwrap_or(0)
+    let last = subject.blocks.iter().rev().find(|b| !b.related).and_then(|b| text.get(b.span.clone()));
+    last.and_then(|raw| raw.split_once(". ")).and_then(|(n, _)| n.trim().parse().ok()).unwrap_or(0)
 }
 
 /// The text of the job's note from what is to be added: what both abstractors end with.
@@ -338,35 +283,21 @@ pub(crate) fn dated(flavour: Flavour, date: NaiveDate, text: &str, language: Lan
 /// Puts each fact of a job where it belongs: a block that says the same gets the source added, a
 /// block that a fact changes (`changes`: fact and block) gets a dated sentence, everything else
 /// becomes a block of its own.
-pub(crate) fn place(
-    job: &ComposeJob<'_>,
-    changes: &[(usize, usize)],
-    config: &DreamConfig,
-) -> Woven {
+pub(crate) fn place(job: &ComposeJob<'_>, changes: &[(usize, usize)], config: &DreamConfig) -> Woven {
     let mut woven = Woven::default();
     for (i, fact) in job.unit.facts.iter().enumerate() {
         let sources = source_links(job.material, &fact.passages);
+        let text = without_subject(&fact.text, job.name).to_owned();
         let Target::Update { subject, flavour } = job.target else {
-            woven.facts.push(WovenFact {
-                text: fact.text.clone(),
-                sources,
-                step: fact.step,
-            });
+            woven.facts.push(WovenFact { text, sources, step: fact.step });
             continue;
         };
-        let said = plain(&fact.text);
-        let twin = subject
-            .blocks
-            .iter()
-            .position(|b| b.open && !b.related && restates(&said, &b.text));
+        let said = plain(&text);
+        let twin = subject.blocks.iter().position(|b| b.open && !b.related && restates(&said, &b.text));
         if let Some(block) = twin {
             let have = subject.blocks.get(block).map_or(0, |b| b.sources.len());
             if have < config.max_sources {
-                woven.amendments.push(Amendment {
-                    block,
-                    sentence: String::new(),
-                    sources,
-                });
+                woven.amendments.push(Amendment { block, sentence: String::new(), sources });
             }
             continue;
         }
@@ -375,15 +306,11 @@ pub(crate) fn place(
                 let day = job.material.date.unwrap_or(job.today);
                 woven.amendments.push(Amendment {
                     block: *block,
-                    sentence: dated(flavour, day, &fact.text, job.language),
+                    sentence: dated(flavour, day, &text, job.language),
                     sources,
                 });
             }
-            None => woven.facts.push(WovenFact {
-                text: fact.text.clone(),
-                sources,
-                step: fact.step,
-            }),
+            None => woven.facts.push(WovenFact { text, sources, step: fact.step }),
         }
     }
     woven
@@ -403,8 +330,7 @@ mod tests {
     fn subject(text: &str) -> Candidate {
         let doc = Document::parse(text);
         let related = |h: Option<u32>| {
-            h.and_then(|h| doc.headings.get(h as usize))
-                .is_some_and(|h| RELATED.contains(&h.text.as_str()))
+            h.and_then(|h| doc.headings.get(h as usize)).is_some_and(|h| RELATED.contains(&h.text.as_str()))
         };
         let blocks = doc
             .blocks
@@ -433,11 +359,7 @@ mod tests {
     }
 
     fn edges(text: &str) -> BTreeSet<(String, Option<String>)> {
-        Document::parse(text)
-            .links
-            .into_iter()
-            .map(|l| (l.target, l.predicate))
-            .collect()
+        Document::parse(text).links.into_iter().map(|l| (l.target, l.predicate)).collect()
     }
 
     /// Lines that a digest may consist of; each closes what it opens.
@@ -460,11 +382,7 @@ mod tests {
     }
 
     fn fact() -> impl Strategy<Value = String> {
-        prop_oneof![
-            "\\PC{0,40}",
-            "[`$%:<>!#*\\-\\[\\]() ^a-z0-9]{0,30}",
-            Just("a fact with [[g|its link]]".to_owned())
-        ]
+        prop_oneof!["\\PC{0,40}", "[`$%:<>!#*\\-\\[\\]() ^a-z0-9]{0,30}", Just("a fact with [[g|its link]]".to_owned())]
     }
 
     fn sources() -> Vec<String> {

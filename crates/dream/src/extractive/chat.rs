@@ -25,16 +25,8 @@ fn turn(text: &str) -> Option<(&str, &str)> {
 
 /// Whether most passages are turns.
 pub(super) fn is_chat(material: &Material) -> bool {
-    let prose = material
-        .passages
-        .iter()
-        .filter(|p| p.marker != Marker::Verbatim)
-        .count();
-    let turns = material
-        .passages
-        .iter()
-        .filter(|p| turn(&p.text).is_some())
-        .count();
+    let prose = material.passages.iter().filter(|p| p.marker != Marker::Verbatim).count();
+    let turns = material.passages.iter().filter(|p| turn(&p.text).is_some()).count();
     turns >= 3 && turns * 2 > prose
 }
 
@@ -66,18 +58,10 @@ pub(super) fn statements(material: &Material) -> Vec<Said> {
         };
         let ranges = sentences(said);
         let lines: Vec<&str> = ranges.iter().filter_map(|r| said.get(r.clone())).collect();
-        let kept: Vec<&str> = lines
-            .iter()
-            .copied()
-            .filter(|line| is_kept(line))
-            .take(2)
-            .collect();
+        let kept: Vec<&str> = lines.iter().copied().filter(|line| is_kept(line)).take(2).collect();
         if !kept.is_empty() {
             let statement = kept.join(" ");
-            let context = asked
-                .as_deref()
-                .map(|q| format!("[{q}] "))
-                .unwrap_or_default();
+            let context = asked.as_deref().map(|q| format!("[{q}] ")).unwrap_or_default();
             out.push(Said {
                 speaker: speaker.to_owned(),
                 evidence: kept.first().copied().unwrap_or(said).to_owned(),
@@ -99,8 +83,5 @@ fn is_kept(line: &str) -> bool {
         return false;
     }
     let padded = padded(line);
-    ENGLISH
-        .iter()
-        .any(|cue| padded.contains(&format!(" {cue} ")))
-        || CHINESE.iter().any(|cue| line.contains(cue))
+    ENGLISH.iter().any(|cue| padded.contains(&format!(" {cue} "))) || CHINESE.iter().any(|cue| line.contains(cue))
 }

@@ -2,12 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use dormouse_vault::NotePath;
 use dormouse_vault::text::content_words;
 
-use super::cues::supersedes;
+use super::cues::{supersedes, what_holds_no_more};
+use super::homes::{homes, precise};
+use super::names::from_sentence;
 use crate::decide::{Candidate, Flavour, Relation, Verdict};
 use crate::gate::{GroundedFact, GroundedUnit, numbers};
-use crate::markdown::{folded, plain};
+use crate::markdown::{folded, plain, without_subject};
 use crate::material::Material;
 use crate::stated::contained;
 
@@ -15,34 +18,26 @@ use crate::stated::contained;
 const RELATED_BY_WORDS: usize = 4;
 
 /// A verdict for each candidate that has to do with the unit. Unsure is not the same.
-pub(super) fn verdicts(
-    material: &Material,
-    unit: &GroundedUnit,
-    candidates: &[Candidate],
-) -> Vec<Verdict> {
+pub(super) fn verdicts(material: &Material, unit: &GroundedUnit, candidates: &[Candidate]) -> Vec<Verdict> {
     let theirs: Vec<BTreeSet<String>> = candidates.iter().map(words_of).collect();
     let mut holders: BTreeMap<&str, usize> = BTreeMap::new();
     for word in theirs.iter().flatten() {
         *holders.entry(word).or_default() += 1;
     }
-    let weight = |word: &str| {
-        (1.0 + candidates.len() as f64 / (1.0 + holders.get(word).copied().unwrap_or(0) as f64))
-            .ln()
-    };
-    let mine: BTreeSet<String> = content_words(&unit.query())
-        .into_iter()
-        .filter(|w| !is_number(w))
-        .collect();
-    let sum = |words: &BTreeSet<String>| {
-        words
-            .iter()
-            .map(|w| weight(w))
-            .sum::<f64>()
-            .max(f64::MIN_POSITIVE)
-    };
+    let weight =
+        |word: &str| (1.0 + candidates.len() as f64 / (1.0 + holders.get(word).copied().unwrap_or(0) as f64)).ln();
+    let mine: BTreeSet<String> = content_words(&unit.query()).into_iter().filter(|w| !is_number(w)).collect();
+    let sum = |words: &BTreeSet<String>| words.iter().map(|w| weight(w)).sum::<f64>().max(f64::MIN_POSITIVE);
     let my_weight = sum(&mine);
     let my_name: BTreeSet<String> = content_words(&unit.name).into_iter().collect();
 
+    let homes = homes(material, unit, candidates);
+    let home = homes
+        .first()
+        .copied()
+        .flatten()
+        .map(|h| &h.candidate.path)
+        .filter(|p| homes.iter().all(|h| h.is_some_and(|h| h.candidate.path == **p)));
     let mut out = Vec::new();
     let mut by_words = 0;
     let mut same_found = false;
@@ -51,78 +46,101 @@ pub(super) fn verdicts(
         let common = shared.iter().map(|w| weight(w)).sum::<f64>();
         let (of_mine, of_theirs) = (common / my_weight, common / sum(words));
         let sibling = candidate.sources.contains(&material.path);
-        let linked = material
-            .links
-            .iter()
-            .any(|l| candidate.sources.contains(l) || candidate.path == *l);
+        let linked = material.links.iter().any(|l| candidate.sources.contains(l) || candidate.path == *l);
         let same_bucket = candidate.bucket == Some(unit.bucket) && !candidate.locked;
         let same_name = folded(undated(&candidate.name)) == folded(&unit.name);
-        let corrected = same_bucket
-            && unit
-                .facts
-                .iter()
-                .any(|f| corrects(f, candidate, material).is_some());
+        let corrected = same_bucket && unit.facts.iter().any(|f| corrects(f, candidate, material).is_some());
+        let at_home = home == Some(&candidate.path);
         let same = same_bucket
-            && (same_name && (sibling || of_mine >= 0.25)
-                || of_mine >= 0.6 && of_theirs >= 0.6
+            && (at_home
+                || home.is_none() && (same_name && (sibling || of_mine >= 0.25) || of_mine >= 0.6 && of_theirs >= 0.6)
                 || corrected);
         if same && !same_found {
             same_found = true;
             let flavour = if corrected {
                 Flavour::Correct
-            } else if unit.facts.iter().any(|f| refines(f, candidate).is_some()) {
+            } else if unit.facts.iter().any(|f| precise(f, candidate, material).is_some())
+                || at_home && homes.iter().flatten().any(|h| h.flavour == Flavour::Refine)
+            {
                 Flavour::Refine
             } else {
                 Flavour::Corroborate
             };
-            out.push(Verdict {
-                path: candidate.path.clone(),
-                relation: Relation::Same(flavour),
-            });
+            out.push(Verdict { path: candidate.path.clone(), relation: Relation::Same(flavour) });
             continue;
         }
         let their_name: BTreeSet<String> = content_words(&candidate.name).into_iter().collect();
-        let names = my_name
-            .intersection(&their_name)
-            .filter(|w| weight(w) > 1.0)
-            .count();
-        let near = of_mine >= 0.16 && of_theirs >= 0.1 && shared.len() >= 4
-            || names >= 2 && of_mine >= 0.1;
+        let names = my_name.intersection(&their_name).filter(|w| weight(w) > 1.0).count();
+        let near = of_mine >= 0.16 && of_theirs >= 0.1 && shared.len() >= 4 || names >= 2 && of_mine >= 0.1;
         if same || sibling || linked || near && by_words < RELATED_BY_WORDS {
             by_words += usize::from(!(same || sibling || linked));
-            out.push(Verdict {
-                path: candidate.path.clone(),
-                relation: Relation::Related(None),
-            });
+            out.push(Verdict { path: candidate.path.clone(), relation: Relation::Related(None) });
         }
     }
     out
 }
 
+/// One part for each digest that facts of the unit belong to, and one for the rest. A unit that as a
+/// whole is about what a digest is about stays whole.
+pub(super) fn parts(material: &Material, unit: &GroundedUnit, candidates: &[Candidate]) -> Vec<GroundedUnit> {
+    let homes = homes(material, unit, candidates);
+    let as_a_whole = || {
+        let corrected = |c: &Candidate| {
+            c.bucket == Some(unit.bucket) && !c.locked && unit.facts.iter().any(|f| corrects(f, c, material).is_some())
+        };
+        let named = |c: &Candidate| c.bucket == Some(unit.bucket) && folded(undated(&c.name)) == folded(&unit.name);
+        candidates.iter().any(|c| corrected(c) || named(c))
+    };
+    if homes.iter().all(Option::is_none) || as_a_whole() {
+        return vec![unit.clone()];
+    }
+    let mut places: Vec<Option<&NotePath>> = Vec::new();
+    for home in &homes {
+        let place = home.map(|h| &h.candidate.path);
+        if !places.contains(&place) {
+            places.push(place);
+        }
+    }
+    places
+        .into_iter()
+        .map(|place| {
+            let facts: Vec<GroundedFact> = unit
+                .facts
+                .iter()
+                .zip(&homes)
+                .filter(|(_, home)| home.map(|h| &h.candidate.path) == place)
+                .map(|(fact, _)| fact.clone())
+                .collect();
+            let named_by = |facts: &[GroundedFact]| {
+                facts.first().map(|f| from_sentence(without_subject(&f.text, &material.name))).unwrap_or_default()
+            };
+            let renamed = named_by(&unit.facts) == unit.name && !facts.is_empty();
+            GroundedUnit {
+                name: if renamed { named_by(&facts) } else { unit.name.clone() },
+                bucket: unit.bucket,
+                summary: match facts.first() {
+                    Some(first) if renamed => plain(&first.text),
+                    _ => unit.summary.clone(),
+                },
+                facts,
+            }
+        })
+        .collect()
+}
+
 fn words_of(candidate: &Candidate) -> BTreeSet<String> {
-    let mut text = format!(
-        "{}\n{}",
-        candidate.name,
-        candidate.description.as_deref().unwrap_or("")
-    );
+    let mut text = format!("{}\n{}", candidate.name, candidate.description.as_deref().unwrap_or(""));
     for block in candidate.blocks.iter().filter(|b| !b.related) {
         text.push('\n');
         text.push_str(&block.text);
     }
-    content_words(&text)
-        .into_iter()
-        .filter(|w| !is_number(w))
-        .collect()
+    content_words(&text).into_iter().filter(|w| !is_number(w)).collect()
 }
 
 /// A name without the day that tells it from an older note of the same name.
 fn undated(name: &str) -> &str {
     match name.rsplit_once(" (") {
-        Some((head, day))
-            if day.len() == 11
-                && day.ends_with(')')
-                && day.starts_with(|c: char| c.is_ascii_digit()) =>
-        {
+        Some((head, day)) if day.len() == 11 && day.ends_with(')') && day.starts_with(|c: char| c.is_ascii_digit()) => {
             head
         }
         _ => name,
@@ -131,46 +149,24 @@ fn undated(name: &str) -> &str {
 
 /// The block of `candidate` that the fact declares superseded: a fact that says so, with a number
 /// of the block and some of its words in it; less is asked of a material that links to the source.
-pub(super) fn corrects(
-    fact: &GroundedFact,
-    candidate: &Candidate,
-    material: &Material,
-) -> Option<usize> {
-    let said = plain(&fact.text);
+pub(super) fn corrects(fact: &GroundedFact, candidate: &Candidate, material: &Material) -> Option<usize> {
+    let said = what_holds_no_more(&plain(without_subject(&fact.text, &material.name)));
     if !supersedes(&said) || candidate.sources.contains(&material.path) {
         return None;
     }
     let linked = material.links.iter().any(|l| candidate.sources.contains(l));
-    let mine: BTreeSet<String> = content_words(&said)
-        .into_iter()
-        .filter(|w| !is_number(w))
-        .collect();
+    let mine: BTreeSet<String> = content_words(&said).into_iter().filter(|w| !is_number(w)).collect();
     let my_numbers = numbers(&said);
     let mut best: Option<(usize, usize)> = None;
-    for (i, block) in candidate
-        .blocks
-        .iter()
-        .enumerate()
-        .filter(|(_, b)| b.open && !b.related)
-    {
-        let words: BTreeSet<String> = content_words(&block.text)
-            .into_iter()
-            .filter(|w| !is_number(w))
-            .collect();
+    for (i, block) in candidate.blocks.iter().enumerate().filter(|(_, b)| b.open && !b.related) {
+        let words: BTreeSet<String> = content_words(&block.text).into_iter().filter(|w| !is_number(w)).collect();
         let common = mine.intersection(&words).count();
         let figures = my_numbers.intersection(&numbers(&block.text)).count();
-        let enough = if linked {
-            figures >= 1 && common >= 1 || common >= 4
-        } else {
-            figures >= 1 && common >= 3
-        };
-        let newer = block
-            .sources
-            .iter()
-            .all(|(source, _)| match (source.date(), material.date) {
-                (Some(old), Some(new)) => old <= new,
-                _ => true,
-            });
+        let enough = if linked { figures >= 1 && common >= 1 || common >= 4 } else { figures >= 1 && common >= 3 };
+        let newer = block.sources.iter().all(|(source, _)| match (source.date(), material.date) {
+            (Some(old), Some(new)) => old <= new,
+            _ => true,
+        });
         let score = 3 * figures + common;
         if enough && newer && best.is_none_or(|(_, have)| score > have) {
             best = Some((i, score));

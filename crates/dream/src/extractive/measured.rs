@@ -23,15 +23,9 @@ pub(super) fn is_measured(sentence: &str) -> bool {
             }
             at += 1;
         }
-        let before = start
-            .checked_sub(1)
-            .and_then(|i| chars.get(i))
-            .copied()
-            .unwrap_or(' ');
+        let before = start.checked_sub(1).and_then(|i| chars.get(i)).copied().unwrap_or(' ');
         let rest: String = chars.iter().skip(at).take(12).collect();
-        if before.is_alphabetic() && !is_cjk(before)
-            || matches!(before, '-' | ':' | '/' | '_' | '^' | '`')
-        {
+        if before.is_alphabetic() && !is_cjk(before) || matches!(before, '-' | ':' | '/' | '_' | '^' | '`') {
             continue;
         }
         if dots == 1 && !rest.starts_with('.') || dots == 0 && has_unit(rest.trim_start()) {
@@ -51,9 +45,7 @@ fn has_unit(rest: &str) -> bool {
     let lower = rest.to_lowercase();
     UNITS.iter().any(|unit| {
         lower.strip_prefix(unit).is_some_and(|after| {
-            !unit.is_ascii()
-                || unit.len() == 1
-                || after.chars().next().is_none_or(|c| !c.is_alphanumeric())
+            !unit.is_ascii() || unit.len() == 1 || after.chars().next().is_none_or(|c| !c.is_alphanumeric())
         })
     })
 }

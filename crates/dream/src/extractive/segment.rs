@@ -2,9 +2,13 @@
 
 use dormouse_vault::text::sentences;
 
-use super::cues::{Class, Section, classify, heading, padded, section, speaks_of_user};
+use super::agreement::{Remark, remark_on};
+use super::cues::{
+    Class, Cue, Section, about_person, about_the_talk, classify, heading, padded, section, speaks_of_user,
+};
 use super::instructions::is_instruction;
-use crate::markdown::plain;
+use super::names::{capitalised, is_review};
+use crate::markdown::{Piece, pieces, plain};
 use crate::material::{Language, Marker, Material, Passage};
 
 /// A sentence or passage that is kept.
@@ -17,6 +21,10 @@ pub(super) struct Claim {
     pub(super) kind: Kind,
     /// The topic heading that it stands under.
     pub(super) topic: Option<String>,
+    /// Whether it is kept for its own sake, or only beside others.
+    pub(super) strong: bool,
+    /// Whether it was said in a talk.
+    pub(super) spoken: bool,
 }
 
 /// Where a claim goes.
@@ -35,10 +43,7 @@ const WHOLE: usize = 320;
 
 /// All claims of a material in order; none when nothing stands for itself.
 pub(super) fn claims(material: &Material) -> Vec<Claim> {
-    let about_person = matches!(
-        heading(&material.name),
-        Some(Section::Of(Class::Preference))
-    );
+    let about_person = about_person(material);
     let steps = step_flags(material);
     let mut found: Vec<(Claim, bool)> = Vec::new();
     let mut listed: Option<(&[String], usize)> = None;
@@ -73,7 +78,7 @@ pub(super) fn claims(material: &Material) -> Vec<Claim> {
     found
         .into_iter()
         .filter(|(_, is_strong)| strong > 0 || !*is_strong)
-        .map(|(claim, _)| claim)
+        .map(|(claim, strong)| Claim { strong, ..claim })
         .collect()
 }
 
@@ -84,23 +89,47 @@ fn of_passage(
     of_section: Option<Class>,
     about_person: bool,
 ) -> Vec<(Claim, bool)> {
-    let text = passage.text.as_str();
+    let (speaker, text) = speech(&passage.text);
+    if speaker == Some(Speaker::Agent) && hedges(text) {
+        return Vec::new();
+    }
     let ranges = sentences(text);
     let said: Vec<&str> = ranges.iter().filter_map(|r| text.get(r.clone())).collect();
-    let cues: Vec<_> = said.iter().map(|s| classify(s)).collect();
+    let opening = plain(&material.name);
+    let opening = opening.trim_end_matches('…').trim();
+    let cues: Vec<_> = said
+        .iter()
+        .map(|s| {
+            let cue = classify(s)?;
+            // The sentence that a talk is named after only opens it.
+            let opens = speaker.is_some() && opening.chars().count() > 8 && s.starts_with(opening);
+            let asks = speaker == Some(Speaker::User) && demands(s);
+            match cue.strong {
+                false if opens => None,
+                false if asks => Some(Cue { class: Class::Rule, strong: true }),
+                _ => Some(cue),
+            }
+        })
+        .collect();
     let kind = |class: Class, text: &str| {
         let personal = match class {
             Class::Preference => true,
             Class::Rule => {
                 about_person
-                    || of_section.is_none_or(|c| c == Class::Preference)
-                        && speaks_of_user(&padded(text), text, false)
+                    || speaker == Some(Speaker::User)
+                    || of_section.is_none_or(|c| c == Class::Preference) && speaks_of_user(&padded(text), text, false)
             }
             _ => about_person,
         };
         if personal { Kind::Personal } else { Kind::Fact }
     };
     let question = text.trim_end().ends_with(['?', '？']);
+    let remark = cites_event(material, text).then(|| remark_on(&plain(text))).flatten();
+    // It says nothing of its own: the fact before it is what agrees.
+    if remark == Some(Remark::AgreesPointingBack) {
+        return Vec::new();
+    }
+    let instance = remark.is_some() || is_review(&material.name) && cites_event(material, text);
     if let Some(class) = of_section
         && !question
         && text.chars().count() <= 2 * WHOLE
@@ -114,48 +143,131 @@ fn of_passage(
     let strong = cues.iter().flatten().filter(|c| c.strong).count();
     let kept = cues.iter().flatten().count();
     if kept == 0 {
-        return Vec::new();
+        // What was known already, seen again.
+        let kind = if about_person { Kind::Personal } else { Kind::Fact };
+        return (instance && !question).then(|| (claim(material, passage, text, kind), false)).into_iter().collect();
     }
-    if said.len() <= 2 && text.chars().count() <= WHOLE && !question {
-        let lead = cues
-            .iter()
-            .flatten()
-            .max_by_key(|c| (c.strong, std::cmp::Reverse(c.class)));
-        return lead
-            .map(|c| {
-                (
-                    claim(material, passage, text, kind(c.class, text)),
-                    strong > 0,
-                )
-            })
-            .into_iter()
-            .collect();
+    if said.len() <= 2 && !said.iter().any(|s| about_the_talk(s)) && text.chars().count() <= WHOLE && !question {
+        let lead = cues.iter().flatten().max_by_key(|c| (c.strong, std::cmp::Reverse(c.class)));
+        return lead.map(|c| (claim(material, passage, text, kind(c.class, text)), strong > 0)).into_iter().collect();
     }
     said.iter()
         .zip(&cues)
         .filter_map(|(sentence, cue)| {
             let cue = (*cue)?;
-            Some((
-                claim(material, passage, sentence, kind(cue.class, sentence)),
-                cue.strong,
-            ))
+            Some((claim(material, passage, sentence, kind(cue.class, sentence)), cue.strong))
         })
         .collect()
 }
 
-fn claim(material: &Material, passage: &Passage, evidence: &str, kind: Kind) -> Claim {
-    let topic = passage
-        .heading
-        .iter()
-        .find(|h| heading(h).is_none())
-        .cloned();
-    let subject = topic.as_deref().unwrap_or(&material.name);
-    Claim {
-        evidence: evidence.to_owned(),
-        text: resolved(evidence, subject),
-        kind,
-        topic,
+/// Who speaks in a turn of a talk with an agent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Speaker {
+    User,
+    Agent,
+}
+
+/// A turn as its speaker and what is said, without an opening that only answers ("Yes.", "好，").
+fn speech(text: &str) -> (Option<Speaker>, &str) {
+    const MARKS: &[(&str, Speaker)] = &[
+        ("User: ", Speaker::User),
+        ("Agent: ", Speaker::Agent),
+        ("Assistant: ", Speaker::Agent),
+        ("用户：", Speaker::User),
+        ("助手：", Speaker::Agent),
+    ];
+    let Some((speaker, mut rest)) = MARKS.iter().find_map(|(mark, speaker)| Some((*speaker, text.strip_prefix(mark)?)))
+    else {
+        return (None, text);
+    };
+    while let Some(range) = sentences(rest).into_iter().next() {
+        let first = rest.get(range.clone()).unwrap_or("");
+        let after = rest.get(range.end..).unwrap_or("").trim_start();
+        let length = if Language::of(first) == Language::Chinese {
+            first.chars().count() / 2
+        } else {
+            first.split_whitespace().count()
+        };
+        if after.is_empty() || length > 3 {
+            break;
+        }
+        rest = after;
     }
+    for opening in ["And ", "But ", "Then "] {
+        rest = rest.strip_prefix(opening).unwrap_or(rest);
+    }
+    (Some(speaker), rest)
+}
+
+/// Whether an agent only offers, asks or looks around.
+fn hedges(text: &str) -> bool {
+    let padded = padded(text);
+    [
+        "we could",
+        "i would",
+        "my proposal",
+        "i could",
+        "i suggest",
+        "there is a note",
+        "shall i",
+        "understood",
+        "noted",
+        "agreed",
+    ]
+    .iter()
+    .any(|w| padded.starts_with(&format!(" {w} ")))
+        || ["我建议", "之前没有", "关于", "明白", "记住了", "记下了", "好的"].iter().any(|w| text.starts_with(w))
+}
+
+/// Whether a sentence says what should be.
+pub(super) fn demands(text: &str) -> bool {
+    let padded = padded(text);
+    [" should ", " has to ", " have to "].iter().any(|w| padded.contains(w))
+        || ["应该", "应当", "需要"].iter().any(|w| text.contains(w))
+}
+
+fn first_person(text: &str) -> bool {
+    let padded = padded(text);
+    ["i", "me", "my", "mine", "ill", "im", "ive"].iter().any(|w| padded.contains(&format!(" {w} ")))
+        || text.contains('我')
+}
+
+/// Whether a text links to another note of the material's links.
+fn cites_event(material: &Material, text: &str) -> bool {
+    pieces(text).iter().any(|piece| match piece {
+        Piece::Link { target, .. } => {
+            let target = target.split('#').next().unwrap_or(target).trim();
+            material.links.iter().any(|l| l.link_target() == target)
+        }
+        Piece::Text(_) => false,
+    })
+}
+
+/// Whether a statement goes on from the one before it.
+pub(super) fn leans_on_last(text: &str) -> bool {
+    let padded = padded(text);
+    ["so", "therefore", "hence", "thus"].iter().any(|w| padded.starts_with(&format!(" {w} ")))
+        || ["those rules", "these rules", "beyond those", "of those"].iter().any(|w| padded.contains(&format!(" {w} ")))
+        || ["所以", "因此", "于是"].iter().any(|w| text.trim_start().starts_with(w))
+}
+
+fn claim(material: &Material, passage: &Passage, evidence: &str, kind: Kind) -> Claim {
+    let topic = passage.heading.iter().find(|h| heading(h).is_none()).cloned();
+    let subject = topic.as_deref().unwrap_or(&material.name);
+    let text = match speech(&passage.text).0 {
+        // Who "I" is must be said.
+        Some(Speaker::User) if first_person(evidence) => match material.language {
+            Language::English => format!("User: {evidence}"),
+            Language::Chinese => format!("用户：{evidence}"),
+        },
+        Some(Speaker::Agent) => match material.language {
+            Language::English => format!("Agent: {evidence}"),
+            Language::Chinese => format!("助手：{evidence}"),
+        },
+        Some(Speaker::User) => capitalised(evidence),
+        None => resolved(evidence, subject),
+    };
+    Claim { evidence: evidence.to_owned(), text, kind, topic, strong: false, spoken: speech(&passage.text).0.is_some() }
 }
 
 /// The statement with what it speaks of in brackets before it, when it begins with a word that
@@ -193,14 +305,12 @@ fn resolved(text: &str, subject: &str) -> String {
         "but",
     ];
     const CHINESE: &[&str] = &[
-        "它", "这", "那", "此", "该", "其", "他", "她", "两者", "上述", "前者", "后者", "原因",
-        "修复", "因此", "所以", "但", "而", "同样", "教训", "结果",
+        "它", "这", "那", "此", "该", "其", "他", "她", "两者", "上述", "前者", "后者", "原因", "修复", "因此", "所以",
+        "但", "而", "同样", "教训", "结果",
     ];
     let said = plain(text);
     let padded = padded(&said);
-    let points_back = ENGLISH
-        .iter()
-        .any(|w| padded.starts_with(&format!(" {w} ")))
+    let points_back = ENGLISH.iter().any(|w| padded.starts_with(&format!(" {w} ")))
         || CHINESE.iter().any(|w| said.trim_start().starts_with(w));
     let subject = crate::markdown::name_text(subject);
     if points_back && !subject.is_empty() && Language::of(&subject) == Language::of(&said) {
@@ -232,11 +342,7 @@ fn step_flags(material: &Material) -> Vec<bool> {
             Marker::Bullet => named && run >= 2 && instructions * 2 > run,
             Marker::Plain | Marker::Verbatim => false,
         };
-        flags
-            .iter_mut()
-            .skip(at)
-            .take(run)
-            .for_each(|flag| *flag = steps);
+        flags.iter_mut().skip(at).take(run).for_each(|flag| *flag = steps);
         at += run;
     }
     flags

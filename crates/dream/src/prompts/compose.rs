@@ -42,27 +42,12 @@ impl Question for ComposeQuestion<'_> {
     fn request(&self) -> Request {
         let open = self.open();
         let mut shown = format!("{}\n\n", one_line(&self.subject.name));
-        shown.extend(
-            open.iter()
-                .enumerate()
-                .map(|(n, (_, text))| format!("[block {}] {}\n", n + 1, one_line(text))),
-        );
+        shown.extend(open.iter().enumerate().map(|(n, (_, text))| format!("[block {}] {}\n", n + 1, one_line(text))));
         shown.push('\n');
         shown.extend(
-            self.job
-                .unit
-                .facts
-                .iter()
-                .enumerate()
-                .map(|(n, f)| format!("[fact {}] {}\n", n + 1, plain(&f.text))),
+            self.job.unit.facts.iter().enumerate().map(|(n, f)| format!("[fact {}] {}\n", n + 1, plain(&f.text))),
         );
-        let missing = self
-            .job
-            .violations
-            .iter()
-            .map(ToString::to_string)
-            .collect::<Vec<_>>()
-            .join("; ");
+        let missing = self.job.violations.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
         let task = match (self.language(), self.flavour) {
             (Language::English, Flavour::Correct) => {
                 "Which fact contradicts or narrows which block? The block stays; the fact is noted behind it with its date. List only pairs that you are sure of."
@@ -73,15 +58,10 @@ impl Question for ComposeQuestion<'_> {
             (Language::Chinese, Flavour::Correct) => {
                 "哪条事实与哪个段落矛盾或使其收窄？原段落保留，事实带日期写在其后。只列出有把握的配对。"
             }
-            (Language::Chinese, _) => {
-                "哪条事实使哪个段落更精确？原段落保留，事实带日期写在其后。只列出有把握的配对。"
-            }
+            (Language::Chinese, _) => "哪条事实使哪个段落更精确？原段落保留，事实带日期写在其后。只列出有把握的配对。",
         };
-        let again = if missing.is_empty() {
-            String::new()
-        } else {
-            format!("\n\nThe last version was refused: {missing}")
-        };
+        let again =
+            if missing.is_empty() { String::new() } else { format!("\n\nThe last version was refused: {missing}") };
         let schema = json!({
             "type": "object",
             "properties": {
@@ -102,44 +82,23 @@ impl Question for ComposeQuestion<'_> {
             "required": ["changes"],
             "additionalProperties": false
         });
-        request(
-            self.language(),
-            format!("{task}\n\n{}{again}", fenced(&shown)),
-            "dream_changes",
-            schema,
-            self.config,
-        )
+        request(self.language(), format!("{task}\n\n{}{again}", fenced(&shown)), "dream_changes", schema, self.config)
     }
 
     fn read(&self, text: &str) -> Result<Reading<Self::Answer>, ReplyFault> {
         let object = object_with(text, "changes")?;
-        let items = object
-            .get("changes")
-            .and_then(Value::as_array)
-            .map(Vec::as_slice)
-            .unwrap_or_default();
+        let items = object.get("changes").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
         let open = self.open();
-        let mut reading = Reading {
-            answer: Vec::new(),
-            rejected: Vec::new(),
-        };
+        let mut reading = Reading { answer: Vec::new(), rejected: Vec::new() };
         for (n, item) in items.iter().enumerate() {
-            let number = |key: &str| {
-                item.get(key)
-                    .and_then(Value::as_u64)
-                    .and_then(|n| usize::try_from(n).ok()?.checked_sub(1))
-            };
+            let number =
+                |key: &str| item.get(key).and_then(Value::as_u64).and_then(|n| usize::try_from(n).ok()?.checked_sub(1));
             let fact = number("fact").filter(|f| *f < self.job.unit.facts.len());
             let block = number("block").and_then(|b| open.get(b)).map(|(i, _)| *i);
             match (fact, block) {
                 (Some(fact), Some(block)) => reading.answer.push((fact, block)),
-                (None, _) => reading
-                    .rejected
-                    .push(format!("change {}: `fact` is no number of the list", n + 1)),
-                (_, None) => reading.rejected.push(format!(
-                    "change {}: `block` is no number of the list",
-                    n + 1
-                )),
+                (None, _) => reading.rejected.push(format!("change {}: `fact` is no number of the list", n + 1)),
+                (_, None) => reading.rejected.push(format!("change {}: `block` is no number of the list", n + 1)),
             }
         }
         Ok(reading)

@@ -42,29 +42,18 @@ pub(crate) struct DecideQuestion<'a> {
 impl DecideQuestion<'_> {
     fn shown(&self) -> String {
         let mut out = format!("{}\n{}\n", self.unit.name, self.unit.summary);
-        out.extend(
-            self.unit
-                .facts
-                .iter()
-                .map(|f| format!("- {}\n", plain(&f.text))),
-        );
+        out.extend(self.unit.facts.iter().map(|f| format!("- {}\n", plain(&f.text))));
         let each = self.budget / self.candidates.len().max(1);
         for (n, candidate) in self.candidates.iter().enumerate() {
             let mut note = format!("\n[{}] {}\n", n + 1, one_line(&candidate.name));
             if let Some(description) = &candidate.description {
-                note.push_str(&format!(
-                    "{}\n",
-                    truncate_chars(&one_line(description), 200)
-                ));
+                note.push_str(&format!("{}\n", truncate_chars(&one_line(description), 200)));
             }
             for block in candidate.blocks.iter().filter(|b| !b.related) {
                 if estimate_tokens(&note) > each {
                     break;
                 }
-                note.push_str(&format!(
-                    "- {}\n",
-                    truncate_chars(&one_line(&block.text), 300)
-                ));
+                note.push_str(&format!("- {}\n", truncate_chars(&one_line(&block.text), 300)));
             }
             out.push_str(&note);
         }
@@ -91,22 +80,13 @@ impl Question for DecideQuestion<'_> {
 
     fn read(&self, text: &str) -> Result<Reading<Vec<Verdict>>, ReplyFault> {
         let object = object_with(text, "verdicts")?;
-        let items = object
-            .get("verdicts")
-            .and_then(Value::as_array)
-            .map(Vec::as_slice)
-            .unwrap_or_default();
-        let mut reading = Reading {
-            answer: Vec::new(),
-            rejected: Vec::new(),
-        };
+        let items = object.get("verdicts").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+        let mut reading = Reading { answer: Vec::new(), rejected: Vec::new() };
         for (n, item) in items.iter().enumerate() {
             match verdict(item, self.candidates) {
                 Ok(Some(verdict)) => reading.answer.push(verdict),
                 Ok(None) => {}
-                Err(reason) => reading
-                    .rejected
-                    .push(format!("verdict {}: {reason}", n + 1)),
+                Err(reason) => reading.rejected.push(format!("verdict {}: {reason}", n + 1)),
             }
         }
         Ok(reading)
@@ -128,10 +108,7 @@ fn verdict(item: &Value, candidates: &[Candidate]) -> Result<Option<Verdict>, &'
         .as_u64()
         .or_else(|| number.as_str()?.trim_matches(['[', ']', ' ']).parse().ok())
         .ok_or("`candidate` must be a number of the list")?;
-    let candidate = usize::try_from(number)
-        .ok()
-        .and_then(|n| n.checked_sub(1))
-        .and_then(|n| candidates.get(n));
+    let candidate = usize::try_from(number).ok().and_then(|n| n.checked_sub(1)).and_then(|n| candidates.get(n));
     let candidate = candidate.ok_or("`candidate` is no number of the list")?;
     let relation = match text_of(item, "relation").map(str::to_lowercase).as_deref() {
         Some("same") => match text_of(item, "change").map(str::to_lowercase).as_deref() {
@@ -144,10 +121,7 @@ fn verdict(item: &Value, candidates: &[Candidate]) -> Result<Option<Verdict>, &'
         Some("unrelated") => return Ok(None),
         _ => return Err("`relation` must be same, related or unrelated"),
     };
-    Ok(Some(Verdict {
-        path: candidate.path.clone(),
-        relation,
-    }))
+    Ok(Some(Verdict { path: candidate.path.clone(), relation }))
 }
 
 fn schema(candidates: usize) -> Value {

@@ -49,21 +49,15 @@ pub(crate) fn cuts(material: &Material, budget: usize) -> Vec<Cut> {
     for passage in &material.passages {
         let new_heading = passage.heading != heading;
         heading = &passage.heading;
-        let title = if new_heading && !heading.is_empty() {
-            format!("## {}\n", heading.join(" / "))
-        } else {
-            String::new()
-        };
+        let title =
+            if new_heading && !heading.is_empty() { format!("## {}\n", heading.join(" / ")) } else { String::new() };
         let mut rest = passage.text.as_str();
         while !rest.is_empty() {
             let have = estimate_tokens(&text);
             let need = estimate_tokens(rest) + estimate_tokens(&title);
-            let full = have + need > budget
-                || (new_heading && have * 10 > budget * 6 && have + need * 2 > budget);
+            let full = have + need > budget || (new_heading && have * 10 > budget * 6 && have + need * 2 > budget);
             if full && !text.is_empty() {
-                out.push(Cut {
-                    text: std::mem::take(&mut text),
-                });
+                out.push(Cut { text: std::mem::take(&mut text) });
             }
             let piece = truncate_tokens(rest, budget);
             let piece = if piece.is_empty() { rest } else { piece };
@@ -91,11 +85,7 @@ impl Question for GateQuestion<'_> {
     type Answer = Vec<Unit>;
 
     fn request(&self) -> Request {
-        let date = self
-            .material
-            .date
-            .map(|d| d.to_string())
-            .unwrap_or_default();
+        let date = self.material.date.map(|d| d.to_string()).unwrap_or_default();
         let content = format!("{}\n{date}\n\n{}", self.material.name, self.cut.text);
         let task = match self.material.language {
             Language::English => TASK_EN,
@@ -112,34 +102,20 @@ impl Question for GateQuestion<'_> {
 
     fn read(&self, text: &str) -> Result<Reading<Vec<Unit>>, ReplyFault> {
         let object = object_with(text, "units")?;
-        let items = object
-            .get("units")
-            .and_then(Value::as_array)
-            .map(Vec::as_slice)
-            .unwrap_or_default();
-        let mut reading = Reading {
-            answer: Vec::new(),
-            rejected: Vec::new(),
-        };
+        let items = object.get("units").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+        let mut reading = Reading { answer: Vec::new(), rejected: Vec::new() };
         for (n, item) in items.iter().enumerate() {
             match unit(item, self.material) {
                 Ok(unit) => reading.answer.push(unit),
-                Err(reason) => reading
-                    .rejected
-                    .push(format!("{}: {reason}", named(n, item))),
+                Err(reason) => reading.rejected.push(format!("{}: {reason}", named(n, item))),
             }
         }
         Ok(reading)
     }
 
     fn join(&self, mut first: Vec<Unit>, second: Vec<Unit>) -> Vec<Unit> {
-        let have: BTreeSet<(Bucket, String)> =
-            first.iter().map(|u| (u.bucket, folded(&u.name))).collect();
-        first.extend(
-            second
-                .into_iter()
-                .filter(|u| !have.contains(&(u.bucket, folded(&u.name)))),
-        );
+        let have: BTreeSet<(Bucket, String)> = first.iter().map(|u| (u.bucket, folded(&u.name))).collect();
+        first.extend(second.into_iter().filter(|u| !have.contains(&(u.bucket, folded(&u.name)))));
         first
     }
 
@@ -165,33 +141,18 @@ fn unit(item: &Value, material: &Material) -> Result<Unit, &'static str> {
         .into_iter()
         .find(|b| b.as_str().eq_ignore_ascii_case(bucket))
         .ok_or("`bucket` must be procedure, personal or wiki")?;
-    let facts = item
-        .get("facts")
-        .and_then(Value::as_array)
-        .filter(|f| !f.is_empty())
-        .ok_or("`facts` is missing or empty")?;
-    let facts: Vec<Fact> = facts
-        .iter()
-        .map(|f| fact(f, material))
-        .collect::<Result<_, _>>()?;
+    let facts =
+        item.get("facts").and_then(Value::as_array).filter(|f| !f.is_empty()).ok_or("`facts` is missing or empty")?;
+    let facts: Vec<Fact> = facts.iter().map(|f| fact(f, material)).collect::<Result<_, _>>()?;
     let summary = text_of(item, "summary").unwrap_or("").to_owned();
-    Ok(Unit {
-        name: name.to_owned(),
-        bucket,
-        summary,
-        facts,
-    })
+    Ok(Unit { name: name.to_owned(), bucket, summary, facts })
 }
 
 fn fact(item: &Value, material: &Material) -> Result<Fact, &'static str> {
     let text = text_of(item, "text").ok_or("a fact's `text` is missing, empty or no text")?;
     let evidence: Vec<String> = match item.get("evidence") {
         Some(Value::String(span)) => vec![span.clone()],
-        Some(Value::Array(spans)) => spans
-            .iter()
-            .filter_map(Value::as_str)
-            .map(str::to_owned)
-            .collect(),
+        Some(Value::Array(spans)) => spans.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
         _ => return Err("a fact's `evidence` is missing"),
     };
     if evidence.iter().all(|span| span.trim().is_empty()) {
@@ -200,19 +161,15 @@ fn fact(item: &Value, material: &Material) -> Result<Fact, &'static str> {
     // The heavy check comes later; a span that is plainly made up is worth a second asking.
     let known = material.passages.iter().any(|p| {
         let passage = folded(&crate::markdown::plain(&p.text));
-        evidence.iter().any(|span| {
-            passage.contains(folded(&crate::markdown::plain(span)).trim_matches(['"', '\'', ' ']))
-        })
+        evidence
+            .iter()
+            .any(|span| passage.contains(folded(&crate::markdown::plain(span)).trim_matches(['"', '\'', ' '])))
     });
     if !known && evidence.iter().all(|span| span.chars().count() < 400) {
         return Err("the evidence is not copied verbatim from the note");
     }
     let step = item.get("step").and_then(Value::as_bool).unwrap_or(false);
-    Ok(Fact {
-        text: text.to_owned(),
-        evidence,
-        step,
-    })
+    Ok(Fact { text: text.to_owned(), evidence, step })
 }
 
 fn schema(config: &DreamConfig) -> Value {

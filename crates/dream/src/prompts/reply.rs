@@ -26,11 +26,7 @@ pub(crate) fn object_with(text: &str, key: &str) -> Result<Map<String, Value>, R
             _ => None,
         })
         .collect();
-    let fault = if unfinished {
-        ReplyFault::Truncated
-    } else {
-        ReplyFault::NoJson
-    };
+    let fault = if unfinished { ReplyFault::Truncated } else { ReplyFault::NoJson };
     fitting.into_iter().next_back().ok_or(fault)
 }
 
@@ -59,15 +55,10 @@ fn values(text: &str) -> (Vec<Value>, bool) {
     let mut unfinished = false;
     let mut at = 0;
     for _ in 0..ATTEMPTS {
-        let Some(start) = text
-            .get(at..)
-            .and_then(|rest| rest.find(['{', '[']))
-            .map(|n| at + n)
-        else {
+        let Some(start) = text.get(at..).and_then(|rest| rest.find(['{', '['])).map(|n| at + n) else {
             break;
         };
-        let mut stream = serde_json::Deserializer::from_str(text.get(start..).unwrap_or(""))
-            .into_iter::<Value>();
+        let mut stream = serde_json::Deserializer::from_str(text.get(start..).unwrap_or("")).into_iter::<Value>();
         match stream.next() {
             Some(Ok(value)) => {
                 at = start + stream.byte_offset().max(1);
@@ -95,40 +86,19 @@ mod tests {
     fn the_object_is_found_in_prose_fences_and_reasoning() {
         let bare = r#"{"units":[1]}"#;
         assert_eq!(check(bare).as_deref(), Ok(bare));
-        assert_eq!(
-            check("Note {on trains}: {\"units\":[1]} Good luck {wave}.").as_deref(),
-            Ok(bare)
-        );
-        assert_eq!(
-            check("```json\n{\"units\":[1]}\n```\nDone.").as_deref(),
-            Ok(bare)
-        );
-        assert_eq!(
-            check("<think>or {\"units\":[2]}?</think>{\"units\":[1]}").as_deref(),
-            Ok(bare)
-        );
-        assert_eq!(
-            check("so [1,2] it is</think>\n{\"units\":[1]}").as_deref(),
-            Ok(bare)
-        );
-        assert_eq!(
-            check("[{\"name\":1}]").as_deref(),
-            Ok(r#"{"units":[{"name":1}]}"#)
-        );
+        assert_eq!(check("Note {on trains}: {\"units\":[1]} Good luck {wave}.").as_deref(), Ok(bare));
+        assert_eq!(check("```json\n{\"units\":[1]}\n```\nDone.").as_deref(), Ok(bare));
+        assert_eq!(check("<think>or {\"units\":[2]}?</think>{\"units\":[1]}").as_deref(), Ok(bare));
+        assert_eq!(check("so [1,2] it is</think>\n{\"units\":[1]}").as_deref(), Ok(bare));
+        assert_eq!(check("[{\"name\":1}]").as_deref(), Ok(r#"{"units":[{"name":1}]}"#));
     }
 
     #[test]
     fn a_reply_without_it_is_a_fault_and_never_an_empty_success() {
         assert_eq!(check(" \n"), Err(ReplyFault::Empty));
-        assert_eq!(
-            check("<think>never closed {\"units\":[1]}"),
-            Err(ReplyFault::Empty)
-        );
+        assert_eq!(check("<think>never closed {\"units\":[1]}"), Err(ReplyFault::Empty));
         assert_eq!(check("I can't help with that."), Err(ReplyFault::NoJson));
-        assert_eq!(
-            check("{\"units\": [{\"name\": \"half of the te"),
-            Err(ReplyFault::Truncated)
-        );
+        assert_eq!(check("{\"units\": [{\"name\": \"half of the te"), Err(ReplyFault::Truncated));
         assert_eq!(check(&"{".repeat(100_000)), Err(ReplyFault::NoJson));
     }
 }

@@ -5,9 +5,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use chrono::DateTime;
 use dormouse_dream::{
-    Abstractor, Candidate, ComposeJob, Composed, Decided, DreamConfig, DreamContext, DreamError,
-    DreamReport, DreamRequest, ExtractiveAbstractor, Gated, GroundedUnit, LexicalNeighbours,
-    Material, ModelAbstractor, dream,
+    Abstractor, Candidate, ComposeJob, Composed, Decided, DreamConfig, DreamContext, DreamError, DreamReport,
+    DreamRequest, ExtractiveAbstractor, Gated, GroundedUnit, LexicalNeighbours, Material, ModelAbstractor, dream,
 };
 use dormouse_fixtures::TempVault;
 use dormouse_model::{Reply, ScriptedModel};
@@ -45,9 +44,7 @@ pub(crate) fn run_at(
     request: DreamRequest,
     clock: &FixedClock,
 ) -> Result<DreamReport, DreamError> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .build()
-        .unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     runtime.block_on(dream(
         DreamContext {
             vault,
@@ -73,11 +70,7 @@ pub(crate) fn digests(vault: &TempVault) -> String {
 }
 
 pub(crate) fn digest_count(vault: &TempVault) -> usize {
-    vault
-        .files()
-        .keys()
-        .filter(|p| p.starts_with("digest/") && p.ends_with(".md"))
-        .count()
+    vault.files().keys().filter(|p| p.starts_with("digest/") && p.ends_with(".md")).count()
 }
 
 pub(crate) fn audit(vault: &TempVault) -> String {
@@ -90,9 +83,7 @@ pub(crate) fn provenance_is_whole(vault: &Vault) {
     for note in snapshot.notes().filter(|n| n.bucket.is_some()) {
         let mut sources = 0;
         for (link, resolution) in snapshot.links_of(note) {
-            let target = resolution
-                .path()
-                .unwrap_or_else(|| panic!("{}: dangling {}", note.path, link.target));
+            let target = resolution.path().unwrap_or_else(|| panic!("{}: dangling {}", note.path, link.target));
             if link.predicate.as_deref() == Some("derived_from") {
                 sources += 1;
                 if !link.subpath.is_empty() {
@@ -112,22 +103,13 @@ pub(crate) fn provenance_is_whole(vault: &Vault) {
 
 /// A run with a scripted model.
 pub(crate) fn by_model(vault: &TempVault, replies: &[&str]) -> (DreamReport, Arc<ScriptedModel>) {
-    let script = Arc::new(ScriptedModel::new(
-        replies.iter().map(|r| Reply::text(*r)).collect(),
-    ));
-    let report = run(
-        vault,
-        &ModelAbstractor::new(script.clone()),
-        DreamRequest::default(),
-    )
-    .unwrap();
+    let script = Arc::new(ScriptedModel::new(replies.iter().map(|r| Reply::text(*r)).collect()));
+    let report = run(vault, &ModelAbstractor::new(script.clone()), DreamRequest::default()).unwrap();
     (report, script)
 }
 
 /// Judges by rules, but something of its own happens when a text is composed.
-pub(crate) struct Meddling<F: Fn(&ComposeJob<'_>, Composed) -> Composed + Send + Sync>(
-    pub(crate) F,
-);
+pub(crate) struct Meddling<F: Fn(&ComposeJob<'_>, Composed) -> Composed + Send + Sync>(pub(crate) F);
 
 #[async_trait]
 impl<F: Fn(&ComposeJob<'_>, Composed) -> Composed + Send + Sync> Abstractor for Meddling<F> {
@@ -153,14 +135,7 @@ impl<F: Fn(&ComposeJob<'_>, Composed) -> Composed + Send + Sync> Abstractor for 
         ExtractiveAbstractor.decide(m, u, c, config).await
     }
 
-    async fn compose(
-        &self,
-        job: &ComposeJob<'_>,
-        config: &DreamConfig,
-    ) -> Result<Composed, DreamError> {
-        Ok((self.0)(
-            job,
-            ExtractiveAbstractor.compose(job, config).await?,
-        ))
+    async fn compose(&self, job: &ComposeJob<'_>, config: &DreamConfig) -> Result<Composed, DreamError> {
+        Ok((self.0)(job, ExtractiveAbstractor.compose(job, config).await?))
     }
 }

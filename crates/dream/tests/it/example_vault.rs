@@ -14,10 +14,7 @@ fn six_weeks_become_digests_whose_sources_all_resolve_and_nothing_else_changes()
     let source: BTreeMap<String, Vec<u8>> = vault.files();
     let report = by_rules(&vault);
     let totals = report.totals;
-    assert!(
-        totals.created >= 50 && totals.corrected >= 2 && totals.units_dropped == 0,
-        "{totals:?}"
-    );
+    assert!(totals.created >= 50 && totals.corrected >= 2 && totals.units_dropped == 0, "{totals:?}");
     assert_eq!(totals.failed, 0);
     provenance_is_whole(&Vault::open(vault.path()).unwrap());
     let after = vault.files();
@@ -32,13 +29,7 @@ fn six_weeks_become_digests_whose_sources_all_resolve_and_nothing_else_changes()
     );
     // The quiet days left nothing behind.
     let all = digests(&vault);
-    for quiet in [
-        "waiting-for-builds",
-        "午后杂记",
-        "搬桌子",
-        "a-friday",
-        "a-quiet-sunday",
-    ] {
+    for quiet in ["waiting-for-builds", "午后杂记", "搬桌子", "a-friday", "a-quiet-sunday"] {
         assert!(!all.contains(&format!("/{quiet}#")), "{quiet}");
     }
     // A value that was superseded says so in place.
@@ -46,9 +37,6 @@ fn six_weeks_become_digests_whose_sources_all_resolve_and_nothing_else_changes()
         && l.contains("Superseded 2026-11-09")
         && l.matches("derived_from").count() == 2));
     let second = by_rules(&vault);
-    assert_eq!(
-        (second.totals.done, second.totals.unchanged),
-        (0, totals.done)
-    );
+    assert_eq!((second.totals.done, second.totals.unchanged), (0, totals.done));
     assert_eq!(vault.files(), after);
 }

@@ -41,7 +41,7 @@ It took forty minutes to find and one line to repair. ^b4
 
             # A label "y" became a boolean
 
-            - [A label "y" became a boolean] The cause was the YAML 1.1 reading of short words. (derived_from:: [[daily/2026-10-21/label-y#^b2|2026-10-21]])
+            - The cause was the YAML 1.1 reading of short words. (derived_from:: [[daily/2026-10-21/label-y#^b2|2026-10-21]])
             - Every property that a user typed as a word must come back as the same word. (derived_from:: [[daily/2026-10-21/label-y#^b3|2026-10-21]])
         "#]],
     );

@@ -1,9 +1,5 @@
 //! Dream from outside: whole vaults in, whole vaults out.
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    reason = "a test that can't go on must stop"
-)]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that can't go on must stop")]
 
 mod bench;
 mod boundary;

@@ -45,14 +45,7 @@ fn without_the_ledger_provenance_prevents_double_notes() {
     let before = digests(&vault);
     vault.remove("meta/dreamed.json");
     let again = by_rules(&vault);
-    assert_eq!(
-        (
-            again.totals.done,
-            again.totals.units_known,
-            again.totals.created
-        ),
-        (3, 3, 0)
-    );
+    assert_eq!((again.totals.done, again.totals.units_known, again.totals.created), (3, 3, 0));
     assert_eq!(digests(&vault), before);
     vault.write("meta/dreamed.json", "{ cut");
     by_rules(&vault);
@@ -64,19 +57,9 @@ fn material_that_changed_adds_what_is_new_to_its_note() {
     let vault = temp_vault(VAULT);
     by_rules(&vault);
     let text = vault.read("daily/2026-11-02/fusion.md");
-    vault.write(
-        "daily/2026-11-02/fusion.md",
-        format!("{text}- Fusion by rank is not offered as a setting. ^b3\n"),
-    );
+    vault.write("daily/2026-11-02/fusion.md", format!("{text}- Fusion by rank is not offered as a setting. ^b3\n"));
     let report = by_rules(&vault);
-    assert_eq!(
-        (
-            report.totals.done,
-            report.totals.created,
-            report.totals.corroborated
-        ),
-        (1, 0, 1)
-    );
+    assert_eq!((report.totals.done, report.totals.created, report.totals.corroborated), (1, 0, 1));
     let note = vault.read("digest/wiki/rank-fusion-loses-six-points.md");
     assert_eq!(note.matches("Fusion by rank is not offered").count(), 1);
     assert_eq!(note.matches("normalised and added").count(), 1);
@@ -88,24 +71,11 @@ fn pending_names_what_the_next_run_would_dream() {
     let names = |vault: &TempVault| {
         let open = Vault::open(vault.path()).unwrap();
         let ledger = open.meta::<DreamLedger>().value;
-        let empty = DreamLedger {
-            version: 1,
-            computed_at: chrono::DateTime::UNIX_EPOCH,
-            materials: Default::default(),
-        };
-        pending(&open.snapshot(), &ledger.unwrap_or(empty))
-            .iter()
-            .map(ToString::to_string)
-            .collect::<Vec<_>>()
+        let empty =
+            DreamLedger { version: 1, computed_at: chrono::DateTime::UNIX_EPOCH, materials: Default::default() };
+        pending(&open.snapshot(), &ledger.unwrap_or(empty)).iter().map(ToString::to_string).collect::<Vec<_>>()
     };
-    assert_eq!(
-        names(&vault),
-        [
-            "daily/2026-11-02/fusion.md",
-            "daily/2026-11-03.md",
-            "resource/2026-11-03/rules.txt"
-        ]
-    );
+    assert_eq!(names(&vault), ["daily/2026-11-02/fusion.md", "daily/2026-11-03.md", "resource/2026-11-03/rules.txt"]);
     by_rules(&vault);
     assert!(names(&vault).is_empty());
     vault.write("daily/2026-11-03.md", "换了内容。\n");
@@ -116,21 +86,9 @@ fn pending_names_what_the_next_run_would_dream() {
 fn a_dry_run_shows_the_diffs_and_writes_nothing() {
     let vault = temp_vault(VAULT);
     let before = state(&vault);
-    let report = run(
-        &vault,
-        &ExtractiveAbstractor,
-        DreamRequest {
-            dry_run: true,
-            ..DreamRequest::default()
-        },
-    )
-    .unwrap();
+    let report = run(&vault, &ExtractiveAbstractor, DreamRequest { dry_run: true, ..DreamRequest::default() }).unwrap();
     assert_eq!(report.diffs.len(), 3);
-    assert!(
-        report.diffs[0]
-            .diff
-            .contains("+# Rank fusion loses six points")
-    );
+    assert!(report.diffs[0].diff.contains("+# Rank fusion loses six points"));
     assert!(report.totals.edges_added >= 3);
     assert_eq!(state(&vault), before);
 }
@@ -139,43 +97,13 @@ fn a_dry_run_shows_the_diffs_and_writes_nothing() {
 fn scopes_choose_and_limits_bound() {
     let vault = temp_vault(VAULT);
     let only = |scope, limit| {
-        run(
-            &vault,
-            &ExtractiveAbstractor,
-            DreamRequest {
-                scope,
-                limit,
-                dry_run: true,
-            },
-        )
-        .unwrap()
-        .totals
-        .done
+        run(&vault, &ExtractiveAbstractor, DreamRequest { scope, limit, dry_run: true }).unwrap().totals.done
     };
-    assert_eq!(
-        only(
-            DreamScope::Since(chrono::NaiveDate::from_ymd_opt(2026, 11, 3).unwrap()),
-            None
-        ),
-        2
-    );
+    assert_eq!(only(DreamScope::Since(chrono::NaiveDate::from_ymd_opt(2026, 11, 3).unwrap()), None), 2);
     assert_eq!(only(DreamScope::Pending, Some(1)), 1);
-    assert_eq!(
-        only(DreamScope::Notes(vec![path("daily/2026-11-03.md")]), None),
-        1
-    );
+    assert_eq!(only(DreamScope::Notes(vec![path("daily/2026-11-03.md")]), None), 1);
     let gone = DreamScope::Notes(vec![path("daily/nowhere.md")]);
-    assert!(
-        run(
-            &vault,
-            &ExtractiveAbstractor,
-            DreamRequest {
-                scope: gone,
-                ..DreamRequest::default()
-            }
-        )
-        .is_err()
-    );
+    assert!(run(&vault, &ExtractiveAbstractor, DreamRequest { scope: gone, ..DreamRequest::default() }).is_err());
     by_rules(&vault);
     let report = run(
         &vault,
@@ -204,10 +132,7 @@ fn over_many_runs_nothing_erodes_and_no_note_bloats() {
         let day = first + chrono::Days::new(n * 5);
         let fact = match n % 3 {
             0 => "Backups are made before every upgrade of the index.".to_owned(),
-            1 => format!(
-                "The retention of backups is {} days, measured on the disk of the laptop.",
-                20 + n
-            ),
+            1 => format!("The retention of backups is {} days, measured on the disk of the laptop.", 20 + n),
             _ => format!("Restores number {n} must be tried with the archive of that week."),
         };
         vault.write(
@@ -218,19 +143,11 @@ fn over_many_runs_nothing_erodes_and_no_note_bloats() {
     }
     let all = digests(&vault);
     assert!(all.contains("Backups are made before every upgrade of the index."));
-    assert!(
-        all.contains("is 21 days") && all.contains("Restores number 59 must"),
-        "{all}"
-    );
+    assert!(all.contains("is 21 days") && all.contains("Restores number 59 must"), "{all}");
     // What is said twenty times stands once, with a bounded number of sources.
-    let line = all
-        .lines()
-        .find(|l| l.starts_with("- ") && l.contains("made before every upgrade"))
-        .unwrap();
+    let line = all.lines().find(|l| l.starts_with("- ") && l.contains("made before every upgrade")).unwrap();
     assert_eq!(
-        all.lines()
-            .filter(|l| l.starts_with("- ") && l.contains("made before every upgrade"))
-            .count(),
+        all.lines().filter(|l| l.starts_with("- ") && l.contains("made before every upgrade")).count(),
         1,
         "{all}"
     );

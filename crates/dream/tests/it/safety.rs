@@ -32,32 +32,15 @@ fn digests_audit_private_notes_and_copies_are_never_input() {
     for place in places {
         text.push_str(&format!("=== {place}\n{decision}"));
     }
-    text.push_str(&format!(
-        "=== daily/2026-11-02/secret.md\n---\nprivate: true\n---\n{decision}"
-    ));
-    text.push_str(&format!(
-        "=== resource/2026-11-02/secret.md\n---\nprivate: yes\n---\n{decision}"
-    ));
+    text.push_str(&format!("=== daily/2026-11-02/secret.md\n---\nprivate: true\n---\n{decision}"));
+    text.push_str(&format!("=== resource/2026-11-02/secret.md\n---\nprivate: yes\n---\n{decision}"));
     text = text.replace("private: yes", "private: \"true\"");
     let vault = temp_vault(&text);
     let untouched = vault.read("digest/wiki/old.md");
     let report = by_rules(&vault);
-    assert_eq!(
-        report
-            .materials
-            .iter()
-            .map(|m| m.path.as_str())
-            .collect::<Vec<_>>(),
-        ["daily/2026-11-02/fusion.md"]
-    );
+    assert_eq!(report.materials.iter().map(|m| m.path.as_str()).collect::<Vec<_>>(), ["daily/2026-11-02/fusion.md"]);
     assert_eq!(vault.read("digest/wiki/old.md"), untouched);
-    assert_eq!(
-        vault
-            .dump_if(|p| p.starts_with("digest/") && p != "digest/wiki/old.md")
-            .matches("ZEBRA")
-            .count(),
-        0
-    );
+    assert_eq!(vault.dump_if(|p| p.starts_with("digest/") && p != "digest/wiki/old.md").matches("ZEBRA").count(), 0);
     // Its own output is no input either, however often it runs.
     for _ in 0..3 {
         assert_eq!(by_rules(&vault).totals.done, 0);
@@ -77,25 +60,16 @@ fn a_write_that_loses_a_block_is_sent_back_once_then_refused_and_audited() {
     let tries = AtomicUsize::new(0);
     let lossy = Meddling(|job, mut composed| {
         tries.fetch_add(1, Ordering::Relaxed);
-        assert_eq!(
-            job.violations.is_empty(),
-            tries.load(Ordering::Relaxed) == 1
-        );
-        composed.text = composed.text.replace(
-            "- Word score and vector score are normalised and added.",
-            "- (rest unchanged)",
-        );
+        assert_eq!(job.violations.is_empty(), tries.load(Ordering::Relaxed) == 1);
+        composed.text =
+            composed.text.replace("- Word score and vector score are normalised and added.", "- (rest unchanged)");
         composed
     });
     let report = run(&vault, &lossy, DreamRequest::default()).unwrap();
     assert_eq!(tries.load(Ordering::Relaxed), 2);
     assert_eq!(report.totals.corroborated, 0);
     assert_eq!(digests(&vault), before);
-    assert!(
-        audit(&vault).contains("refused, twice"),
-        "{}",
-        audit(&vault)
-    );
+    assert!(audit(&vault).contains("refused, twice"), "{}", audit(&vault));
 }
 
 #[test]
@@ -103,7 +77,10 @@ fn a_write_that_loses_a_link_is_refused_at_the_door_unless_the_second_try_keeps_
     let vault = temp_vault(&format!(
         "{EVENT}=== Hub.md\nh\n=== digest/wiki/kept.md\n---\nname: Alpha value\n---\n\n# Alpha value\n\n- Alpha of the hub is 0.3 for now, see [[Hub]]. (derived_from:: [[daily/2026-11-02/fusion]])\n"
     ));
-    vault.write("daily/2026-11-04/alpha.md", "---\nname: Alpha value\n---\n\n## Decision\n\n- Alpha of the hub needs a second measurement for now. ^b1\n");
+    vault.write(
+        "daily/2026-11-04/alpha.md",
+        "---\nname: Alpha value\n---\n\n## Decision\n\n- Alpha of the hub needs a second measurement for now. ^b1\n",
+    );
     let tries = AtomicUsize::new(0);
     let mends = Meddling(|job, mut composed| {
         if composed.text.contains("[[Hub]]") && tries.fetch_add(1, Ordering::Relaxed) == 0 {
@@ -113,16 +90,9 @@ fn a_write_that_loses_a_link_is_refused_at_the_door_unless_the_second_try_keeps_
         composed
     });
     let report = run(&vault, &mends, DreamRequest::default()).unwrap();
-    assert!(
-        report.totals.corroborated + report.totals.refined >= 1,
-        "{report:?}"
-    );
+    assert!(report.totals.corroborated + report.totals.refined >= 1, "{report:?}");
     assert!(vault.read("digest/wiki/kept.md").contains("see [[Hub]]"));
-    assert!(
-        vault
-            .read("digest/wiki/kept.md")
-            .contains("second measurement")
-    );
+    assert!(vault.read("digest/wiki/kept.md").contains("second measurement"));
 }
 
 #[test]
@@ -138,10 +108,7 @@ fn a_person_s_edit_in_between_is_kept_and_the_unit_is_planned_again() {
     let person = Meddling(|_, composed| {
         if times.fetch_add(1, Ordering::Relaxed) < 2 {
             let text = vault.read(subject);
-            vault.write(
-                subject,
-                format!("{text}\nMy own remark {}.\n", times.load(Ordering::Relaxed)),
-            );
+            vault.write(subject, format!("{text}\nMy own remark {}.\n", times.load(Ordering::Relaxed)));
         }
         composed
     });
@@ -149,9 +116,7 @@ fn a_person_s_edit_in_between_is_kept_and_the_unit_is_planned_again() {
     let text = vault.read(subject);
     assert_eq!(report.totals.corroborated, 1, "{report:?}");
     assert!(
-        text.contains("My own remark 1.")
-            && text.contains("My own remark 2.")
-            && text.contains("by their maximum"),
+        text.contains("My own remark 1.") && text.contains("My own remark 2.") && text.contains("by their maximum"),
         "{text}"
     );
 }
@@ -186,19 +151,10 @@ fn locked_notes_are_linked_and_never_written() {
     ));
     let before = vault.read("digest/wiki/rank-fusion-loses-six-points.md");
     let report = by_rules(&vault);
-    assert_eq!(
-        vault.read("digest/wiki/rank-fusion-loses-six-points.md"),
-        before
-    );
+    assert_eq!(vault.read("digest/wiki/rank-fusion-loses-six-points.md"), before);
     assert_eq!(report.materials[0].subjects[0].action, Action::Create);
     let made = report.materials[0].subjects[0].path.to_string();
-    assert!(
-        vault
-            .read(&made)
-            .contains("[[digest/wiki/rank-fusion-loses-six-points|"),
-        "{}",
-        vault.read(&made)
-    );
+    assert!(vault.read(&made).contains("[[digest/wiki/rank-fusion-loses-six-points|"), "{}", vault.read(&made));
 }
 
 #[test]
@@ -208,37 +164,21 @@ fn one_run_at_a_time() {
     let held = open.lock_stage(Stage::Dream).unwrap();
     assert!(run(&vault, &ExtractiveAbstractor, DreamRequest::default()).is_err());
     drop(held);
-    assert_eq!(
-        run_open(&open, &ExtractiveAbstractor, DreamRequest::default())
-            .unwrap()
-            .totals
-            .created,
-        1
-    );
+    assert_eq!(run_open(&open, &ExtractiveAbstractor, DreamRequest::default()).unwrap().totals.created, 1);
 }
 
 #[test]
 fn material_that_is_no_text_or_has_hostile_text_harms_nothing() {
     let hostile = "=== daily/2026-11-02/a.md\n---\nname: \"[[x]] \\\"quoted\\\" # name | ^id\"\n---\n\n## Decision\n\n- We decided `open code, $x, %% comment, <!-- html, [[nowhere, (derived_from:: [[daily/2026-11-02/b]]) and :: fields. ^b1\n- Never [[daily/2026-11-02/b#^gone|trust]] a `tick. ^b2\n=== daily/2026-11-02/b.md\nb\n=== daily/2026-11-02/empty.md\n";
     let vault = temp_vault(hostile);
-    vault.write(
-        "daily/2026-11-02/latin1.md",
-        [0x64, 0xe9, 0x63, 0x69, 0x64, 0xe9],
-    );
+    vault.write("daily/2026-11-02/latin1.md", [0x64, 0xe9, 0x63, 0x69, 0x64, 0xe9]);
     vault.write("resource/2026-11-02/blob.txt", [0xff, 0xfe, 0x00]);
-    vault.write(
-        "daily/2026-11-02/broken.md",
-        "---\nname: [unclosed\n---\n\nWe decided to keep the body readable.\n",
-    );
+    vault.write("daily/2026-11-02/broken.md", "---\nname: [unclosed\n---\n\nWe decided to keep the body readable.\n");
     let report = by_rules(&vault);
     assert_eq!(report.totals.failed, 0, "{report:?}");
     crate::bench::provenance_is_whole(&Vault::open(vault.path()).unwrap());
     assert!(digests(&vault).contains("keep the body readable"));
-    assert!(
-        !digests(&vault).contains("(derived_from:: [[daily/2026-11-02/b|"),
-        "{}",
-        digests(&vault)
-    );
+    assert!(!digests(&vault).contains("(derived_from:: [[daily/2026-11-02/b|"), "{}", digests(&vault));
 }
 
 #[test]
