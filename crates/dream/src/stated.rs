@@ -63,14 +63,39 @@ fn block_states(
     }
     let anchored = cited.any(|(_, id)| id.as_ref().is_some_and(|id| ids.contains(&id.to_lowercase())));
     let needed = if anchored { likeness.same_anchor } else { likeness.same_note };
-    contained(&said, &block.text) >= needed && same_claims(&said, &block.text)
+    held(&said, &block.text) >= needed && same_claims(&said, &block.text)
 }
 
 /// Whether a block says the same thing as a text, from whatever source: most words both ways, the
 /// same numbers, the same denials.
 pub(crate) fn restates(text: &str, block: &str) -> bool {
-    folded(text) == folded(block)
-        || (contained(text, block) >= 0.9 && contained(block, text) >= 0.7 && same_claims(text, block))
+    folded(text) == folded(block) || (held(text, block) >= 0.9 && held(block, text) >= 0.7 && same_claims(text, block))
+}
+
+/// [`contained`], with or without the words that only say whose rule or wish it is.
+fn held(text: &str, other: &str) -> f64 {
+    contained(text, other).max(contained(&bare(text), &bare(other)))
+}
+
+/// The text without the words that only say whose wish or rule it is.
+pub(crate) fn bare(text: &str) -> String {
+    const CHINESE: &[&str] =
+        &["用户", "希望", "以后都", "以后", "强调", "要求", "每次", "必须", "不要", "因为", "所以"];
+    const ENGLISH: &[&str] = &[
+        "user", "users", "prefers", "prefer", "wants", "want", "wanted", "likes", "from", "now", "must", "never",
+        "always", "agent",
+    ];
+    let mut out = text.to_owned();
+    for cue in CHINESE {
+        out = out.replace(cue, " ");
+    }
+    out.split_whitespace()
+        .filter(|w| {
+            let word = w.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
+            !ENGLISH.contains(&word.as_str())
+        })
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 /// The share of the content words of `text` that stand in `other`, 0..=1; 0 when there are none.
@@ -113,5 +138,11 @@ mod tests {
         assert!(!restates("Scores are normalised by their maximum.", "Scores are normalised and added."));
         assert!(!restates("Never start a server.", "Start a server."));
         assert!(!restates("不要自动删除副本", "自动删除副本"));
+    }
+
+    #[test]
+    fn whose_wish_it_is_is_no_likeness() {
+        assert_eq!(bare("The user prefers tea."), "The tea.");
+        assert_eq!(bare("用户希望喝茶"), "喝茶");
     }
 }

@@ -57,27 +57,6 @@ pub(super) fn narrows_cue(text: &str) -> bool {
     says(text, NARROWS_EN, NARROWS_ZH)
 }
 
-/// The text without the words that only say whose wish or rule it is.
-pub(super) fn bare(text: &str) -> String {
-    const CHINESE: &[&str] =
-        &["用户", "希望", "以后都", "以后", "强调", "要求", "每次", "必须", "不要", "因为", "所以"];
-    const ENGLISH: &[&str] = &[
-        "user", "users", "prefers", "prefer", "wants", "want", "wanted", "likes", "from", "now", "must", "never",
-        "always", "agent",
-    ];
-    let mut out = text.to_owned();
-    for cue in CHINESE {
-        out = out.replace(cue, " ");
-    }
-    out.split_whitespace()
-        .filter(|w| {
-            let word = w.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
-            !ENGLISH.contains(&word.as_str())
-        })
-        .collect::<Vec<_>>()
-        .join(" ")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -87,11 +66,5 @@ mod tests {
         assert_eq!(remark_on("After this the weights of yesterday were run again and held."), Some(Remark::Agrees));
         assert_eq!(remark_on("与第二周回顾里的说法一致，这里只是写成规定。"), Some(Remark::AgreesPointingBack));
         assert_eq!(remark_on("The store is new."), None);
-    }
-
-    #[test]
-    fn whose_wish_it_is_is_no_likeness() {
-        assert_eq!(bare("The user prefers tea."), "The tea.");
-        assert_eq!(bare("用户希望喝茶"), "喝茶");
     }
 }

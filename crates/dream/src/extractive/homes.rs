@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use dormouse_vault::NotePath;
 use dormouse_vault::text::content_words;
 
-use super::agreement::{Remark, bare, goes_further, narrows_cue, remark_on};
+use super::agreement::{Remark, goes_further, narrows_cue, remark_on};
 use super::names::is_review;
 use super::segment::leans_on_last;
 use super::topics::{self, topic};
@@ -14,7 +14,7 @@ use crate::decide::{Candidate, Flavour};
 use crate::gate::{GroundedFact, GroundedUnit, numbers};
 use crate::markdown::{Piece, pieces, plain, without_subject};
 use crate::material::{Language, Material};
-use crate::stated::restates;
+use crate::stated::{bare, restates};
 use dormouse_vault::Bucket;
 
 /// A digest that takes a fact in.

@@ -89,7 +89,7 @@ const HANGING: &[&str] = &[
 /// A name from a sentence: its first clause, at most ten words or twenty-four characters of Chinese.
 pub(super) fn from_sentence(sentence: &str) -> String {
     let text = name_text(&plain(sentence)).trim_start_matches(|c: char| !c.is_alphanumeric()).to_owned();
-    let text = ["From now on ", "from now on ", "Then ", "Yes, ", "User: ", "用户："]
+    let text = ["From now on ", "from now on ", "Then ", "Yes, ", "User: ", "用户：", "另外，", "还有，"]
         .iter()
         .find_map(|opening| text.strip_prefix(opening))
         .unwrap_or(&text);
@@ -106,7 +106,11 @@ pub(super) fn from_sentence(sentence: &str) -> String {
     // "Oh yeah", "用户强调": an opening that says nothing goes on into the next clause.
     let chinese = clause.chars().any(is_cjk);
     let thin = if chinese { clause.chars().count() < 7 } else { clause.split_whitespace().count() < 4 };
-    let clause = if thin { text } else { clause };
+    let clause = match thin {
+        true if chinese => next_clause(text, clause_end),
+        true => text,
+        false => clause,
+    };
     let short = if clause.chars().any(is_cjk) {
         truncate_chars(clause, 24).to_owned()
     } else {
@@ -121,6 +125,14 @@ pub(super) fn from_sentence(sentence: &str) -> String {
         words.join(" ")
     };
     capitalised(short.trim_end_matches(|c: char| !c.is_alphanumeric() && !matches!(c, ')' | '%' | '+' | '#')))
+}
+
+/// The text up to the end of the clause after the one that ends at `end`.
+fn next_clause(text: &str, end: usize) -> &str {
+    let marks = ['，', '。', '；', '：', '！', '？'];
+    let rest = text.get(end..).unwrap_or("").trim_start_matches(marks);
+    let from = text.len() - rest.len();
+    rest.find(marks).and_then(|n| text.get(..from + n)).unwrap_or(text)
 }
 
 /// Words that a clause can be cut before.

@@ -147,7 +147,11 @@ fn of_passage(
         let kind = if about_person { Kind::Personal } else { Kind::Fact };
         return (instance && !question).then(|| (claim(material, passage, text, kind), false)).into_iter().collect();
     }
-    if said.len() <= 2 && !said.iter().any(|s| about_the_talk(s)) && text.chars().count() <= WHOLE && !question {
+    if said.len() <= 2
+        && !said.iter().any(|s| about_the_talk(s) || speaker.is_some() && s.trim_end().ends_with(['?', '？']))
+        && text.chars().count() <= WHOLE
+        && !question
+    {
         let lead = cues.iter().flatten().max_by_key(|c| (c.strong, std::cmp::Reverse(c.class)));
         return lead.map(|c| (claim(material, passage, text, kind(c.class, text)), strong > 0)).into_iter().collect();
     }
@@ -193,7 +197,7 @@ fn speech(text: &str) -> (Option<Speaker>, &str) {
         }
         rest = after;
     }
-    for opening in ["And ", "But ", "Then "] {
+    for opening in ["Yes, ", "Fine, ", "Good, ", "And ", "But ", "Then ", "对，", "好，", "可以，"] {
         rest = rest.strip_prefix(opening).unwrap_or(rest);
     }
     (Some(speaker), rest)
@@ -223,10 +227,10 @@ fn hedges(text: &str) -> bool {
 pub(super) fn demands(text: &str) -> bool {
     let padded = padded(text);
     [" should ", " has to ", " have to "].iter().any(|w| padded.contains(w))
-        || ["应该", "应当", "需要"].iter().any(|w| text.contains(w))
+        || ["应该", "应当", "需要", "就要", "不要"].iter().any(|w| text.contains(w))
 }
 
-fn first_person(text: &str) -> bool {
+pub(super) fn first_person(text: &str) -> bool {
     let padded = padded(text);
     ["i", "me", "my", "mine", "ill", "im", "ive"].iter().any(|w| padded.contains(&format!(" {w} ")))
         || text.contains('我')

@@ -12,6 +12,8 @@ pub(super) enum Topic {
     Commits,
     /// What is not done before somebody was asked.
     Consent,
+    /// How texts are worded.
+    Wording,
     /// How somebody is told of things while they do something else.
     Interruptions,
 }
@@ -27,6 +29,11 @@ const TOPICS: &[(Topic, &[&str], &[&str])] = &[
         Topic::Interruptions,
         &["pop up", "popup", "woken", "notification", "notifications", "interrupt", "interrupted", "remind me", "reminded"],
         &["弹窗", "打扰", "通知", "提醒"],
+    ),
+    (
+        Topic::Wording,
+        &["exclamation mark", "exclamation marks", "emoji", "emojis", "wording", "tone of", "punctuation"],
+        &["感叹号", "表情符号", "标点", "术语", "措辞", "文风"],
     ),
     (
         Topic::Commits,
@@ -68,6 +75,8 @@ pub(super) fn name(topic: Topic, language: Language) -> &'static str {
         (Topic::Reports, Language::Chinese) => "用户希望的汇报方式",
         (Topic::Commits, Language::English) => "How the user wants commits",
         (Topic::Commits, Language::Chinese) => "用户对提交的要求",
+        (Topic::Wording, Language::English) => "How the user wants texts to be worded",
+        (Topic::Wording, Language::Chinese) => "用户希望的文字风格",
         (Topic::Interruptions, Language::English) => "How the user wants to be told of things",
         (Topic::Interruptions, Language::Chinese) => "用户希望的通知方式",
         (Topic::Consent, Language::English) => "What the user is asked about first",

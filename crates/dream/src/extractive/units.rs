@@ -3,7 +3,7 @@
 use dormouse_vault::Bucket;
 use dormouse_vault::text::truncate_chars;
 
-use super::segment::{Claim, Kind, demands, leans_on_last};
+use super::segment::{Claim, Kind, demands, first_person, leans_on_last};
 use super::{chat, cues, names, topics};
 use crate::gate::{Fact, Unit};
 use crate::markdown::plain;
@@ -11,11 +11,17 @@ use crate::material::{Language, Material};
 
 /// One unit for what is so, one for the person, one for the steps; what is so under several topic
 /// headings is one unit a topic.
-pub(super) fn of_claims(material: &Material, claims: Vec<Claim>) -> Vec<Unit> {
+pub(super) fn of_claims(material: &Material, mut claims: Vec<Claim>) -> Vec<Unit> {
+    of_a_talk(&mut claims);
     let title = names::title(material);
     let of_kind = |kind: Kind| claims.iter().filter(|c| c.kind == kind).collect::<Vec<_>>();
     let mut units = Vec::new();
-    let facts = of_kind(Kind::Fact);
+    let mut steps = of_kind(Kind::Step);
+    let mut facts = of_kind(Kind::Fact);
+    // What a talk adds to the steps that it arrived at.
+    if !steps.is_empty() && facts.iter().all(|c| c.spoken) {
+        steps.append(&mut facts);
+    }
     let mut topics: Vec<Option<&str>> = Vec::new();
     for claim in &facts {
         if !topics.contains(&claim.topic.as_deref()) {
@@ -46,16 +52,20 @@ pub(super) fn of_claims(material: &Material, claims: Vec<Claim>) -> Vec<Unit> {
         }
     } else if !facts.is_empty() {
         let name = title.clone().unwrap_or_else(|| named_by_first(&facts));
-        let summary = material.description.clone().unwrap_or_else(|| first_of(&facts));
+        // A talk is described by its first sentence, which only opens it.
+        let talk = facts.iter().any(|c| c.spoken);
+        let summary = material.description.clone().filter(|_| !talk).unwrap_or_else(|| first_of(&facts));
         units.push(unit(name, Bucket::Wiki, summary, &facts));
     }
-    let steps = of_kind(Kind::Step);
     if !steps.is_empty() {
         let name = match &title {
             Some(title) => names::of_steps(title, material.language),
             None => named_by_first(&steps),
         };
-        let summary = names::clip(&steps.iter().map(|c| plain(&c.evidence)).collect::<Vec<_>>().join(" "), 160);
+        let summary = names::clip(
+            &steps.iter().filter(|c| c.kind == Kind::Step).map(|c| plain(&c.evidence)).collect::<Vec<_>>().join(" "),
+            160,
+        );
         units.push(unit(name, Bucket::Procedure, summary, &steps));
     }
     let personal = of_kind(Kind::Personal);
@@ -67,6 +77,20 @@ pub(super) fn of_claims(material: &Material, claims: Vec<Claim>) -> Vec<Unit> {
         }
     }
     units
+}
+
+/// In a talk that came to a decision, what should be belongs to it, unless it is a wish or of a topic
+/// of wishes.
+fn of_a_talk(claims: &mut [Claim]) {
+    if !claims.iter().any(|c| c.spoken && c.strong && c.kind == Kind::Fact) {
+        return;
+    }
+    for claim in claims.iter_mut().filter(|c| c.spoken && c.kind == Kind::Personal) {
+        let wish = matches!(cues::classify(&claim.evidence), Some(cues::Cue { class: cues::Class::Preference, .. }));
+        if !wish && !first_person(&claim.evidence) && topics::topic(&claim.evidence).is_none() {
+            claim.kind = Kind::Fact;
+        }
+    }
 }
 
 /// One unit for the wishes about each topic, and one for all others.

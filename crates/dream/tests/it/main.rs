@@ -6,5 +6,6 @@ mod boundary;
 mod bug_reports;
 mod example_vault;
 mod golden;
+mod recurring;
 mod repeated;
 mod safety;
