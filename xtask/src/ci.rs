@@ -1,5 +1,6 @@
 //! `cargo xtask ci`: formatting, lints, docs, crates alone, examples, tests and the main job.
 
+use std::path::Path;
 use std::process::{Command, ExitCode};
 use std::time::Instant;
 
@@ -44,7 +45,28 @@ pub(crate) fn run(args: &CiArgs) -> Result<ExitCode> {
         step(&["run", "--quiet", "--package", library, "--example", example], &[])?;
     }
     step(&["xtask", "dogfood"], &[])?;
+    let again = root().join("target/ci");
+    step(&["xtask", "dogfood", "--out", &again.to_string_lossy()], &[])?;
+    same_report(&root().join("target/dogfood"), &again)?;
+    step(&["xtask", "dogfood", "--git", ".", "--out", &again.to_string_lossy()], &[])?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Two runs on one story give the same report but for the times.
+fn same_report(first: &Path, second: &Path) -> Result<()> {
+    let read = |folder: &Path| -> Result<serde_json::Value> {
+        let file = folder.join("report.json");
+        let text = std::fs::read_to_string(&file).with_context(|| file.display().to_string())?;
+        let mut report: serde_json::Value = serde_json::from_str(&text)?;
+        if let Some(fields) = report.as_object_mut() {
+            fields.remove("timings_ms");
+        }
+        Ok(report)
+    };
+    if read(first)? != read(second)? {
+        bail!("two runs of dogfood gave different reports: {} and {}", first.display(), second.display());
+    }
+    Ok(())
 }
 
 /// Runs cargo with `args`, loudly, and stops at a failure.

@@ -10,7 +10,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
     name = "dormouse",
     version,
     arg_required_else_help = true,
-    after_help = "Exit codes: 0 done · 1 failed · 2 wrong usage · 3 not found · 4 conflict · 5 locked by another process · 6 read-only · 7 refused by a rule\n\
+    after_help = "Exit codes: 0 done · 1 failed · 2 wrong usage · 3 not found · 4 conflict · 5 locked by another process · 6 read-only · 7 refused by a rule · 8 consolidate found something severe · 130 interrupted\n\
                   Example: dormouse --vault ~/Notes search \"why did we drop the cache\""
 )]
 pub(crate) struct Cli {

@@ -35,11 +35,14 @@ fn main() -> ExitCode {
     }
 }
 
-/// Logs go to stderr: warnings by default, more with `-v`, or what `DORMOUSE_LOG` says.
+/// Logs go to stderr: errors by default (what a person should know is printed by the command itself),
+/// more with `-v`, or what `DORMOUSE_LOG` says.
 fn init_tracing(verbose: u8) {
     let default = match verbose {
-        0 => "off",
-        1 => "dormouse=info,dormouse_vault=info,dormouse_dream=info,dormouse_consolidate=info,dormouse_recall=info",
+        0 => "error",
+        1 => {
+            "warn,dormouse=info,dormouse_vault=info,dormouse_model=info,dormouse_dream=info,dormouse_consolidate=info,dormouse_recall=info,dormouse_agent_loop=info"
+        }
         _ => "debug,tantivy=warn",
     };
     let filter = tracing_subscriber::EnvFilter::try_from_env("DORMOUSE_LOG").unwrap_or_else(|_| default.into());

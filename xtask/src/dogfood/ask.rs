@@ -27,7 +27,7 @@ pub(crate) struct Answers {
 
 /// Recall over a vault, for asking only: nothing is spooled.
 pub(crate) fn recall(vault: &Arc<Vault>, clock: &Arc<dyn Clock>) -> Result<Recall> {
-    let config = RecallConfig { spool: false, ..RecallConfig::default() };
+    let config = RecallConfig { spool: false, ..vault.settings().section::<RecallConfig>("recall").0 };
     let recall = Recall::open(Arc::clone(vault), config)?.with_clock(Arc::clone(clock));
     recall.sync()?;
     Ok(recall)

@@ -18,7 +18,17 @@ pub(crate) fn story(repository: &Path) -> Result<(Story, Vec<Asked>)> {
     let output = Command::new("git")
         .arg("-C")
         .arg(repository)
-        .args(["log", "--reverse", "--no-merges", "--name-only", "--format=%x1e%h%x1f%aI%x1f%s%x1f%b%x1f"])
+        .args([
+            "-c",
+            "core.quotepath=off",
+            "-c",
+            "log.showSignature=false",
+            "log",
+            "--reverse",
+            "--no-merges",
+            "--name-only",
+            "--format=%x1e%h%x1f%aI%x1f%s%x1f%b%x1f",
+        ])
         .output()
         .context("`git` could not be started; is it installed?")?;
     if !output.status.success() {
@@ -30,7 +40,10 @@ pub(crate) fn story(repository: &Path) -> Result<(Story, Vec<Asked>)> {
     let mut story = Story { name: format!("the history of {name}"), ..Story::default() };
     let mut questions = Vec::new();
     for record in log.split('\u{1e}').filter(|r| !r.trim().is_empty()) {
-        let Some((event, hash)) = event(record) else { continue };
+        let Some((event, hash)) = event(record) else {
+            anstream::eprintln!("a commit could not be read and is left out: {:?}", record.lines().next());
+            continue;
+        };
         questions.push(Asked::known_item(&hash, &event));
         story.arrive(event.at, Arrival::Event(event));
     }

@@ -13,7 +13,7 @@ use dormouse_agent_loop::{
     memory_tools, replay,
 };
 use dormouse_consolidate::{ConsolidateReport, Task, TaskState};
-use dormouse_dream::Abstractor;
+use dormouse_dream::{Abstractor, MaterialState};
 use dormouse_fixtures::{Session, SessionMessage};
 use dormouse_model::{Message, Role, ToolCall};
 use dormouse_recall::{Recall, RecallConfig};
@@ -91,35 +91,43 @@ impl Life {
                 place(&from, self.vault.root(), &path)?;
                 self.vault.refresh()?;
                 self.witness.look(&self.vault, Step::Arrive)?;
-                if self.is_experience(&path) { self.dream(&path).await } else { Ok(()) }
+                self.experience(&path).await
             }
             Arrival::Event(event) => {
                 let (path, plan) = plan_event(&event, &self.vault.snapshot());
                 self.vault.commit(&plan)?;
                 self.witness.look(&self.vault, Step::Live)?;
-                self.counts.events += 1;
-                self.dream(&path).await
+                self.experience(&path).await
             }
             Arrival::Conversation(session) => self.converse(at, session).await,
         }
     }
 
-    /// Counts what arrived; the day's index is no experience.
-    fn is_experience(&mut self, path: &NotePath) -> bool {
-        match self.vault.layout().layer(path) {
-            Layer::Resource => self.counts.resources += 1,
-            Layer::Daily if path.date().is_none_or(|d| path.stem() != d.to_string()) => self.counts.events += 1,
-            _ => return false,
+    /// Dreams over what arrived, and counts it unless dream says that it is no material.
+    async fn experience(&mut self, path: &NotePath) -> Result<()> {
+        let layer = self.vault.layout().layer(path);
+        if !matches!(layer, Layer::Daily | Layer::Resource) {
+            return Ok(());
         }
-        true
+        let is_material = self.dream(path).await?;
+        match layer {
+            Layer::Resource => self.counts.resources += 1,
+            _ if is_material => self.counts.events += 1,
+            _ => {}
+        }
+        Ok(())
     }
 
-    async fn dream(&mut self, path: &NotePath) -> Result<()> {
+    /// Dreams over one path; says whether it was material.
+    async fn dream(&mut self, path: &NotePath) -> Result<bool> {
         let started = Instant::now();
         let report = self.cycle.observe_event(path).await;
         self.spent("dream", started);
+        let materials = report.dream.iter().flat_map(|d| &d.materials);
+        let skipped = materials.filter(|m| matches!(m.state, MaterialState::Skipped { .. })).count() > 0;
         self.take(report);
-        self.witness.look(&self.vault, Step::Dream)
+        self.witness.look(&self.vault, Step::Dream)?;
+        Ok(!skipped)
     }
 
     /// A conversation: recall before each run, real tool calls, auto-memory and a dream after it.

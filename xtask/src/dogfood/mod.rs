@@ -1,4 +1,8 @@
 //! `cargo xtask dogfood`: the whole cycle on a copy of a vault, with every invariant checked.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "it builds, spoils and removes copies of vaults, and never writes to one that it was given"
+)]
 
 mod ask;
 mod git;
@@ -61,13 +65,13 @@ pub(crate) fn run(args: &DogfoodArgs) -> Result<ExitCode> {
         questions = questions::of_file(file)?;
     }
     let abstractor: Arc<dyn Abstractor> = match &args.model {
-        None => Arc::new(ExtractiveAbstractor::default()),
+        None => Arc::new(ExtractiveAbstractor),
         Some(spec) => {
             let settings: ModelSettings = spec.parse().with_context(|| format!("--model {spec}"))?;
             Arc::new(ModelAbstractor::new(Arc::new(GenaiModel::new(settings)?)))
         }
     };
-    let vault = fresh_folder(&out)?;
+    let vault = fresh_folder(&out, args.vault.as_deref())?;
     for (from, path) in &story.base {
         place(from, &vault, path)?;
     }
@@ -107,12 +111,31 @@ fn tell(args: &DogfoodArgs) -> Result<(Story, Vec<Asked>)> {
     Ok((story, questions::of_fixtures()))
 }
 
-/// An empty `vault/` in the output folder. Only what an earlier run left there is removed.
-fn fresh_folder(out: &Path) -> Result<PathBuf> {
+/// The file that says that a folder's `vault/` is ours to replace.
+const MARK: &str = ".dogfood";
+
+/// An empty `vault/` in the output folder. Only what an earlier run left there is removed: a folder
+/// that this command did not make, or that has to do with the source, is refused.
+fn fresh_folder(out: &Path, source: Option<&Path>) -> Result<PathBuf> {
+    fs::create_dir_all(out).with_context(|| out.display().to_string())?;
+    let out = out.canonicalize().with_context(|| out.display().to_string())?;
     let vault = out.join("vault");
+    if let Some(source) = source {
+        let source = source.canonicalize().with_context(|| source.display().to_string())?;
+        if source.starts_with(&vault) || vault.starts_with(&source) {
+            bail!(
+                "{}: the copy would lie in the source or replace it; name another folder with --out",
+                vault.display()
+            );
+        }
+    }
     if vault.exists() {
+        if !out.join(MARK).is_file() {
+            bail!("{}: not made by this command; name another folder with --out", vault.display());
+        }
         fs::remove_dir_all(&vault).with_context(|| vault.display().to_string())?;
     }
+    fs::write(out.join(MARK), "The folder `vault` beside this file is replaced by the next `cargo xtask dogfood`.\n")?;
     fs::create_dir_all(&vault).with_context(|| vault.display().to_string())?;
     Ok(vault)
 }
@@ -145,7 +168,8 @@ fn examine(life: &mut Life, questions: &[Asked], vault: &Path, report: &mut Repo
         let arm = ask(&recall, questions, SignalSwitches::ALL.without(name), &mut life.witness)?;
         report.ablation.insert(name.to_owned(), arm.figures);
     }
-    let control = trials::without(vault, &["digest", "meta", "audit"])?;
+    let layout = life.vault.layout().clone();
+    let control = trials::without(vault, &[&layout.digest, &layout.meta, &layout.audit])?;
     let recall = ask::recall(&control.vault, &clock)?;
     let control = ask(&recall, questions, SignalSwitches::ALL, &mut life.witness)?;
     (report.questions_without_digests, report.by_kind_without_digests) = (control.figures, control.by_kind);
@@ -177,6 +201,9 @@ impl Source {
     fn is_untouched(&self, vault: &Path, life: &mut Life) -> Result<()> {
         for (path, (from, before)) in &self.0 {
             life.witness.check(hash(from).as_ref() == Some(before), "the source is never touched", from.display());
+            if !matches!(life.vault.layout().layer(path), Layer::Daily | Layer::Resource | Layer::Other) {
+                continue;
+            }
             let copy = vault.join(path.as_disk());
             let same = hash(&copy).as_ref() == Some(before);
             let is_index = life.vault.layout().layer(path) == Layer::Daily
@@ -219,4 +246,25 @@ fn finish(mut report: Report, mut life: Life, out: &Path) -> Result<ExitCode> {
     }
     anstream::eprintln!("{} invariants are broken, see above", report.violations.len());
     Ok(ExitCode::FAILURE)
+}
+
+#[cfg(test)]
+mod tests {
+    use dormouse_fixtures::temp_vault;
+
+    use super::fresh_folder;
+
+    #[test]
+    fn a_folder_that_is_not_ours_or_the_source_is_never_replaced() {
+        let out = temp_vault("=== vault/precious.md\nkeep me\n");
+        assert!(fresh_folder(out.path(), None).is_err());
+        let source = out.path().join("vault");
+        assert!(fresh_folder(out.path(), Some(&source)).is_err());
+        assert!(fresh_folder(&source.join("inside"), Some(&source)).is_err());
+        assert_eq!(out.read("vault/precious.md"), "keep me\n");
+        let ours = temp_vault("");
+        let vault = fresh_folder(ours.path(), None).unwrap();
+        std::fs::write(vault.join("old.md"), "old").unwrap();
+        assert!(!fresh_folder(ours.path(), None).unwrap().join("old.md").exists());
+    }
 }

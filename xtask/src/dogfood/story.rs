@@ -106,14 +106,16 @@ pub(crate) fn at_hour(day: NaiveDate, hour: u32) -> DateTime<FixedOffset> {
 
 fn walk(root: &Path, dir: &Path, files: &mut Vec<(PathBuf, NotePath)>) -> Result<()> {
     for entry in fs::read_dir(dir).with_context(|| dir.display().to_string())? {
-        let path = entry?.path();
+        let entry = entry?;
+        let (path, kind) = (entry.path(), entry.file_type()?);
         let hidden = path.file_name().is_some_and(|n| n.to_string_lossy().starts_with('.') && n != ".obsidian");
-        if hidden {
+        // A link may lead out of the vault or round in a circle; the copy does without.
+        if hidden || kind.is_symlink() {
             continue;
         }
-        if path.is_dir() {
+        if kind.is_dir() {
             walk(root, &path, files)?;
-        } else if path.is_file() {
+        } else if kind.is_file() {
             let relative = path.strip_prefix(root).unwrap_or(&path);
             if let Some(note) = relative.to_str().and_then(|r| NotePath::new(&r.replace('\\', "/")).ok()) {
                 files.push((path, note));

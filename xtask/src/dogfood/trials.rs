@@ -46,7 +46,7 @@ pub(crate) async fn dreaming_again_changes_nothing(life: &mut Life, abstractor: 
         // A model need not say the same twice; the ledger is what keeps it from being asked.
         return Ok(());
     }
-    let copy = without(life.vault.root(), &["meta"])?;
+    let copy = without(life.vault.root(), &[&life.vault.layout().meta])?;
     let before: Vec<_> = digests(&copy.vault);
     again(&copy.vault, abstractor, &life.clock).await?;
     let after = digests(&copy.vault);
@@ -62,27 +62,29 @@ fn digests(vault: &Vault) -> Vec<(String, dormouse_vault::Version)> {
 
 async fn again(vault: &Vault, abstractor: &dyn Abstractor, clock: &dyn Clock) -> Result<()> {
     let snapshot = vault.snapshot();
-    let materials =
-        snapshot.notes().filter(|n| matches!(n.layer, Layer::Daily | Layer::Resource)).map(|n| n.path.clone());
+    let paths = snapshot.notes().map(|n| &n.path).chain(snapshot.files());
+    let materials = paths.filter(|p| matches!(vault.layout().layer(p), Layer::Daily | Layer::Resource));
     let context = DreamContext {
         vault,
         abstractor,
         neighbours: &LexicalNeighbours::new(vault),
         clock,
-        config: &DreamConfig::default(),
+        config: &vault.settings().section::<DreamConfig>("dream").0,
         observer: &(),
         cancel: &|| false,
     };
-    dream(context, DreamRequest { scope: DreamScope::Notes(materials.collect()), ..DreamRequest::default() }).await?;
+    let request = DreamRequest { scope: DreamScope::Notes(materials.cloned().collect()), ..DreamRequest::default() };
+    let report = dream(context, request).await?;
+    anyhow::ensure!(report.totals.failed == 0, "dreaming again failed for {} materials", report.totals.failed);
     Ok(())
 }
 
 /// Without `meta/`, without `.dormouse/`, and with rubbish in both: the same questions get answers.
 pub(crate) fn the_cache_can_go(life: &mut Life, questions: &[Asked], vault: &Path) -> Result<()> {
     let clock: Arc<dyn Clock> = Arc::new(life.clock.clone());
-    let bare = without(vault, &["meta"])?;
+    let bare = without(vault, &[&life.vault.layout().meta])?;
     let rubbish = without(vault, &[])?;
-    spoil(rubbish.vault.root())?;
+    spoil(rubbish.vault.root(), &life.vault.layout().meta)?;
     for (copy, what) in [(bare, "without meta and cache"), (rubbish, "with rubbish in meta and cache")] {
         let recall = ask::recall(&copy.vault, &clock)?;
         let answers = ask(&recall, questions, SignalSwitches::ALL, &mut life.witness)?;
@@ -92,14 +94,16 @@ pub(crate) fn the_cache_can_go(life: &mut Life, questions: &[Asked], vault: &Pat
 }
 
 /// Fills the derived files and the index with what a crash or another program may leave.
-fn spoil(root: &Path) -> Result<()> {
-    for (n, entry) in std::fs::read_dir(root.join("meta"))?.enumerate() {
+fn spoil(root: &Path, meta: &str) -> Result<()> {
+    let mut files = std::fs::read_dir(root.join(meta))?.map(|e| Ok(e?.path())).collect::<Result<Vec<_>>>()?;
+    files.sort();
+    for (n, file) in files.into_iter().enumerate() {
         let spoiled: &[u8] = match n % 3 {
             0 => b"{\"version\": 1, \"computed_at\": \"20",
             1 => &[0; 64],
             _ => b"{\"version\": 999, \"computed_at\": \"2026-11-30T00:00:00Z\"}",
         };
-        std::fs::write(entry?.path(), spoiled)?;
+        std::fs::write(file, spoiled)?;
     }
     let index = root.join(".dormouse/index");
     std::fs::create_dir_all(&index)?;

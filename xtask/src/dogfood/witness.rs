@@ -36,6 +36,8 @@ pub(crate) struct Witness {
     digests: BTreeMap<NotePath, Digest>,
     /// Every digest block that was ever certified, with the note that held it.
     facts: BTreeMap<String, NotePath>,
+    /// Digests that were there before the first day: not ours to vouch for.
+    inherited: BTreeSet<NotePath>,
     violations: BTreeSet<String>,
     /// How many single checks were made.
     pub(crate) checks: usize,
@@ -59,6 +61,9 @@ impl Witness {
             self.may_change(step, note, is_new);
             let text = vault.read(&note.path)?.text;
             if note.layer == Layer::Digest {
+                if step == Step::Arrive {
+                    self.inherited.insert(note.path.clone());
+                }
                 self.digest(&snapshot, note, &text, &created, step);
             } else {
                 self.only_appended(note, &text, is_new);
@@ -95,8 +100,12 @@ impl Witness {
         let snapshot = vault.snapshot();
         let mut all = String::new();
         for note in snapshot.notes().filter(|n| n.layer == Layer::Digest) {
+            let inherited = self.inherited.contains(&note.path);
             all.push_str(&vault.read(&note.path)?.text);
             all.push('\n');
+            if inherited {
+                continue;
+            }
             let sources = note.doc.links.iter().filter(|l| l.predicate.as_deref() == Some("derived_from"));
             let mut any = false;
             for link in sources {

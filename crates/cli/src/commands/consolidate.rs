@@ -48,7 +48,8 @@ pub(crate) fn run(scene: &Scene, args: &ConsolidateArgs, out: &mut Output) -> Re
 /// What the schedule says, as if the vault had been quiet until now.
 fn due(vault: &dormouse_vault::Vault, config: &ConsolidateConfig, clock: &dyn Clock) -> Vec<Task> {
     let now = clock.now();
-    Scheduler::new(config.schedule.clone()).due(now, now - chrono::Duration::hours(1), &LastRuns::load(vault))
+    let quiet_since = now - chrono::Duration::minutes(i64::from(config.schedule.quiet_minutes));
+    Scheduler::new(config.schedule.clone()).due(now, quiet_since, &LastRuns::load(vault))
 }
 
 fn wanted(args: &[TaskArg]) -> Vec<Task> {

@@ -23,7 +23,7 @@ pub(crate) fn run(scene: &Scene, args: &DreamArgs, out: &mut Output) -> Result<u
     warn(&problems);
     let abstractor: Box<dyn Abstractor> = match &args.model {
         Some(name) => Box::new(ModelAbstractor::new(models::named(name)?)),
-        None => Box::new(ExtractiveAbstractor::default()),
+        None => Box::new(ExtractiveAbstractor),
     };
     let notes: Vec<_> = args.note.iter().map(|n| find_note(&vault, n)).collect::<Result<_>>()?;
     let scope = match (args.since, notes.is_empty()) {

@@ -1,10 +1,11 @@
 //! `dormouse init`: the layers' folders and a commented settings file; no note is touched.
 
 use std::fs;
-use std::path::PathBuf;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use dormouse_vault::{Bucket, Change, ChangeSet, Conservation, NotePath, OpenOptions, Vault, Writer};
+use dormouse_vault::{Bucket, Change, ChangeSet, CommitError, Conservation, NotePath, OpenOptions, Vault, Writer};
 use serde::Serialize;
 
 use super::Scene;
@@ -27,15 +28,18 @@ pub(crate) fn run(scene: &Scene, args: &InitArgs, out: &mut Output) -> Result<u8
         (None, Some(named)) => named.to_path_buf(),
         (None, None) => std::env::current_dir().context("the current folder can't be read")?,
     };
-    fs::create_dir_all(&dir).with_context(|| format!("{}: the folder can't be made", dir.display()))?;
+    make(&dir)?;
     let vault = Vault::open_with(&dir, OpenOptions::default())?;
+    if vault.is_read_only() {
+        return Err(CommitError::ReadOnly { path: vault.root().to_path_buf() }.into());
+    }
     let layout = vault.layout().clone();
     let mut created = Vec::new();
     let buckets = Bucket::ALL.map(|b| layout.bucket_folder(b));
     for folder in [&layout.daily, &layout.resource].into_iter().chain(&buckets) {
         let path = vault.root().join(folder);
         if !path.is_dir() {
-            fs::create_dir_all(&path).with_context(|| format!("{}: the folder can't be made", path.display()))?;
+            make(&path)?;
             created.push(format!("{folder}/"));
         }
     }
@@ -54,4 +58,14 @@ pub(crate) fn run(scene: &Scene, args: &InitArgs, out: &mut Output) -> Result<u8
         writeln!(w, "Next: `dormouse remember \"…\"`, `dormouse dream`, `dormouse search …`")
     })?;
     Ok(0)
+}
+
+/// Makes a folder, its parents too.
+fn make(folder: &Path) -> Result<()> {
+    fs::create_dir_all(folder).map_err(|error| match error.kind() {
+        ErrorKind::ReadOnlyFilesystem | ErrorKind::PermissionDenied => {
+            CommitError::ReadOnly { path: folder.to_path_buf() }.into()
+        }
+        _ => anyhow::Error::new(error).context(format!("{}: the folder can't be made", folder.display())),
+    })
 }

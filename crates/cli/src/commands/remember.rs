@@ -3,6 +3,7 @@
 use std::io::Read;
 
 use anyhow::{Context, Result};
+use chrono::{DateTime, FixedOffset};
 use dormouse_vault::daily::{DailyEvent, plan_event};
 use dormouse_vault::text::{sentences, truncate_chars};
 use dormouse_vault::{FileDiff, NotePath};
@@ -33,25 +34,12 @@ pub(crate) fn run(scene: &Scene, args: &RememberArgs, out: &mut Output) -> Resul
             text
         }
     };
-    let blocks: Vec<String> = paragraphs(&text);
-    let Some(first) = blocks.first() else {
+    let Some(event) = event(text, args.title.clone(), scene.clock().now()) else {
         return Err(refuse(
             "usage",
             "there is nothing to remember",
             "give the text as an argument or on standard input",
         ));
-    };
-    let sentence = sentences(first).into_iter().next().and_then(|r| first.get(r)).unwrap_or(first);
-    let name = args
-        .title
-        .clone()
-        .unwrap_or_else(|| truncate_chars(sentence.trim_end_matches(['.', '。']), NAME_CHARS).trim().to_owned());
-    let event = DailyEvent {
-        at: scene.clock().now(),
-        name: name.clone(),
-        description: truncate_chars(sentence, 200).to_owned(),
-        properties: vec![("source".into(), "remember".into())],
-        blocks,
     };
     let vault = scene.open()?;
     let (path, plan) = plan_event(&event, &vault.snapshot());
@@ -59,7 +47,7 @@ pub(crate) fn run(scene: &Scene, args: &RememberArgs, out: &mut Output) -> Resul
     if !args.dry_run {
         vault.commit(&plan)?;
     }
-    let reply = Reply { path, name, written: !args.dry_run, diff };
+    let reply = Reply { path, name: event.name, written: !args.dry_run, diff };
     out.emit(&reply, |w| {
         if reply.written {
             writeln!(w, "Remembered “{}” in {}", reply.name, reply.path)
@@ -70,45 +58,44 @@ pub(crate) fn run(scene: &Scene, args: &RememberArgs, out: &mut Output) -> Resul
     Ok(0)
 }
 
-/// The paragraphs of a text, fences kept whole.
-fn paragraphs(text: &str) -> Vec<String> {
-    let mut blocks: Vec<String> = Vec::new();
-    let mut block = String::new();
-    let mut fence: Option<&str> = None;
-    for line in text.lines() {
-        let marker = ["```", "~~~"].into_iter().find(|m| line.trim_start().starts_with(m));
-        if line.trim().is_empty() && fence.is_none() {
-            push(&mut block, &mut blocks);
-            continue;
-        }
-        match (fence, marker) {
-            (None, Some(m)) => fence = Some(m),
-            (Some(open), Some(m)) if open == m => fence = None,
-            _ => {}
-        }
-        if !block.is_empty() {
-            block.push('\n');
-        }
-        block.push_str(line);
-    }
-    push(&mut block, &mut blocks);
-    blocks
-}
-
-fn push(block: &mut String, blocks: &mut Vec<String>) {
-    let text = std::mem::take(block);
-    if !text.trim().is_empty() {
-        blocks.push(text);
-    }
+/// What `text` tells of; `None` when it is blank. The daily writer cuts it into blocks.
+fn event(text: String, title: Option<String>, at: DateTime<FixedOffset>) -> Option<DailyEvent> {
+    let sentence = sentences(&text).into_iter().next().and_then(|range| text.get(range))?;
+    let name =
+        title.unwrap_or_else(|| truncate_chars(sentence.trim_end_matches(['.', '。']), NAME_CHARS).trim().to_owned());
+    Some(DailyEvent {
+        at,
+        name,
+        description: truncate_chars(sentence, 200).to_owned(),
+        properties: vec![("source".into(), "remember".into())],
+        blocks: vec![text],
+    })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::paragraphs;
+    use dormouse_fixtures::temp_vault;
+    use dormouse_vault::Vault;
+    use dormouse_vault::daily::plan_event;
+    use expect_test::expect;
+
+    use super::event;
+
+    const NOW: &str = "2026-11-30T10:00:00+01:00";
 
     #[test]
     fn blank_lines_cut_paragraphs_but_not_fences() {
-        assert_eq!(paragraphs("one\ntwo\n\n```\na\n\nb\n```\n\nlast\n"), ["one\ntwo", "```\na\n\nb\n```", "last"]);
-        assert!(paragraphs(" \n\n").is_empty());
+        let dir = temp_vault("=== a.md\nx\n");
+        let vault = Vault::open(dir.path()).unwrap();
+        let text = "one\ntwo\n\n```\na\n\nb\n```\n\nlast\n";
+        let event = event(text.into(), None, NOW.parse().unwrap()).unwrap();
+        let (path, plan) = plan_event(&event, &vault.snapshot());
+        vault.commit(&plan).unwrap();
+        expect![[r#""#]].assert_eq(&dir.read(path.as_str()));
+    }
+
+    #[test]
+    fn a_blank_text_tells_of_nothing() {
+        assert_eq!(event(" \n\n".into(), Some("Title".into()), NOW.parse().unwrap()), None);
     }
 }

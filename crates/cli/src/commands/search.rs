@@ -116,7 +116,7 @@ mod tests {
     fn long_passages_are_cut_between_characters_and_never_inside_a_highlight() {
         let text = format!("{} 记忆系统", "长".repeat(238));
         let start = text.find('记').unwrap();
-        let passage = Passage { highlights: vec![start..text.len()], text, ..Passage::default() };
+        let passage = Passage { highlights: std::iter::once(start..text.len()).collect(), text, ..Passage::default() };
         assert!(marked(&passage).ends_with("\u{1b}[1;33m记忆系统\u{1b}[0m"));
     }
 }

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use chrono::{DateTime, Utc};
+use dormouse_recall::RecallConfig;
 use dormouse_vault::meta::{AccessLog, Archived, Artefact, Communities, DreamLedger, DreamOutcome, Recency};
 use dormouse_vault::{Layer, Problem, Vault};
 use serde::Serialize;
@@ -34,7 +35,7 @@ struct Reply {
 #[derive(Debug, Serialize)]
 struct Signal {
     name: &'static str,
-    /// `fresh`, `missing` or `unreadable`.
+    /// `fresh`, `stale` (too old for recall), `missing` or `unreadable`.
     state: &'static str,
     computed_at: Option<DateTime<Utc>>,
 }
@@ -48,12 +49,13 @@ struct FileProblem {
 
 pub(crate) fn run(scene: &Scene, out: &mut Output) -> Result<u8> {
     let vault = scene.open()?;
-    let reply = look(&vault);
+    let reply = look(&vault, scene.clock().now_utc());
     out.emit(&reply, |w| page(w, &reply))?;
     Ok(0)
 }
 
-fn look(vault: &Vault) -> Reply {
+fn look(vault: &Vault, now: DateTime<Utc>) -> Reply {
+    let stale_after = chrono::Duration::days(RecallConfig::default().stale_after_days);
     let snapshot = vault.snapshot();
     let mut notes: BTreeMap<String, usize> = BTreeMap::new();
     for note in snapshot.notes() {
@@ -64,6 +66,7 @@ fn look(vault: &Vault) -> Reply {
     let mut signals = Vec::new();
     let mut signal = |name, loaded: (Option<DateTime<Utc>>, Option<Problem>)| {
         let state = match &loaded {
+            (Some(at), _) if now.signed_duration_since(at) > stale_after => "stale",
             (Some(_), _) => "fresh",
             (None, None) => "missing",
             (None, Some(_)) => "unreadable",
@@ -119,9 +122,10 @@ fn page(w: &mut dyn Write, reply: &Reply) -> io::Result<()> {
     writeln!(w, "{:<18} {:>6}", "communities", reply.communities)?;
     writeln!(w, "{:<18} {:>6}\n", "archived", reply.archived)?;
     for signal in &reply.signals {
-        let when = signal
-            .computed_at
-            .map_or_else(|| hint(true, "`dormouse consolidate`"), |at| dim(at.format("%Y-%m-%d %H:%M UTC")));
+        let when = signal.computed_at.map_or_else(
+            || hint(true, if signal.name == DreamLedger::FILE { "`dormouse dream`" } else { "`dormouse consolidate`" }),
+            |at| dim(at.format("%Y-%m-%d %H:%M UTC")),
+        );
         writeln!(w, "{:<18} {:<10} {when}", signal.name, signal.state)?;
     }
     for (path, reason) in &reply.failed {

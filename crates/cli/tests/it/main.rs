@@ -2,5 +2,6 @@
 
 mod contract;
 mod cycle;
+mod kills;
 mod odd_vaults;
 mod program;
