@@ -16,47 +16,23 @@ const SMALL: &str = "=== daily/2026-11-01/trip.md\nWe took the ferry to the isla
 fn main() -> Result<(), Box<dyn Error>> {
     let mut args = std::env::args().skip(1);
     let small = dormouse_fixtures::temp_vault(SMALL);
-    let folder = args
-        .next()
-        .map_or_else(|| small.path().to_owned(), PathBuf::from);
+    let folder = args.next().map_or_else(|| small.path().to_owned(), PathBuf::from);
     let words: Vec<String> = args.collect();
-    let query = if words.is_empty() {
-        "how is the ferry".to_owned()
-    } else {
-        words.join(" ")
-    };
+    let query = if words.is_empty() { "how is the ferry".to_owned() } else { words.join(" ") };
     let recall = Recall::open(Arc::new(Vault::open(folder)?), RecallConfig::default())?;
-    let reply = recall.search(&SearchRequest {
-        explain: true,
-        ..SearchRequest::new(query)
-    })?;
+    let reply = recall.search(&SearchRequest { explain: true, ..SearchRequest::new(query) })?;
     for hit in &reply.hits {
         println!("{:.3}  {}  ({})", hit.score, hit.name, hit.path);
         if let Some(explain) = &hit.explain {
             let shown = |list: &[dormouse_recall::Named], by: &str| {
-                list.iter()
-                    .map(|n| format!("{} {:.2}", n.name, n.value))
-                    .collect::<Vec<_>>()
-                    .join(by)
+                list.iter().map(|n| format!("{} {:.2}", n.name, n.value)).collect::<Vec<_>>().join(by)
             };
-            println!(
-                "       {}  =  {}",
-                shown(&explain.factors, " × "),
-                shown(&explain.parts, " + ")
-            );
+            println!("       {}  =  {}", shown(&explain.factors, " × "), shown(&explain.parts, " + "));
         }
         for passage in &hit.passages {
-            println!(
-                "       {}: {}",
-                passage.lines.0,
-                passage.text.replace('\n', " ")
-            );
+            println!("       {}: {}", passage.lines.0, passage.text.replace('\n', " "));
         }
     }
-    reply
-        .warnings
-        .iter()
-        .chain(&reply.notices)
-        .for_each(|line| println!("! {line}"));
+    reply.warnings.iter().chain(&reply.notices).for_each(|line| println!("! {line}"));
     Ok(())
 }

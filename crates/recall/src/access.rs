@@ -16,18 +16,7 @@ impl Recall {
         now: Option<DateTime<FixedOffset>>,
     ) -> Option<String> {
         let at = now.filter(|_| self.config().spool && !self.vault().is_read_only())?;
-        let hits: Vec<AccessHit> = paths
-            .iter()
-            .map(|path| AccessHit {
-                path: path.clone(),
-                at,
-                kind,
-            })
-            .collect();
-        self.vault()
-            .spool()
-            .append(&hits)
-            .err()
-            .map(|error| format!("the access spool can't be written: {error}"))
+        let hits: Vec<AccessHit> = paths.iter().map(|path| AccessHit { path: path.clone(), at, kind }).collect();
+        self.vault().spool().append(&hits).err().map(|error| format!("the access spool can't be written: {error}"))
     }
 }

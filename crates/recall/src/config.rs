@@ -41,28 +41,29 @@ pub struct RecallConfig {
     pub where_bonus: f64,
     /// Factor 1 + this for a block that is spoken by the one person whom the query names. Default 0.8.
     pub speaker_bonus: f64,
-    /// Share of a digest block's score that goes to the source block that it cites. Default 0.4.
+    /// Share of a digest block's score that goes to the source block that it cites, for the words that
+    /// the source block lacks. Default 0.4.
     pub digest_share: f64,
     /// Weight of a cited source block's terms that come from the digest blocks that cite it, against
-    /// 1 for its own. Default 1: measured as good as indexing the texts together.
+    /// 1 for its own, for words that it lacks. Default 1: as good as indexing the texts together.
     pub expansion_weight: f64,
     /// Share of a hit's score that spreads along a link between a digest and its source, before the
-    /// damping by degree. Default 0.25.
+    /// damping by degree. Default 0.1.
     pub link_share: f64,
     /// How many of the best notes spread. Default 10.
     pub link_seeds: usize,
-    /// Factor of digest notes. Default 1.1.
+    /// Factor of digest notes. Default 1.05: text decides, the layer between equals.
     pub digest_weight: f64,
     /// Factor of daily notes. Default 1.0.
     pub daily_weight: f64,
-    /// Factor of resources. Default 0.95.
+    /// Factor of resources. Default 0.98.
     pub resource_weight: f64,
-    /// Factor of everything else. Default 0.9.
+    /// Factor of everything else. Default 0.96.
     pub other_weight: f64,
-    /// α of the centrality factor `1 + α·ln(1 + inbound)`. Default 0.15.
+    /// α of the centrality factor `1 + α·ln(1 + inbound)`. Default 0.05.
     pub centrality_alpha: f64,
     /// β, the factor of a digest that shares its community with one of the three best other
-    /// digests. Default 1.2.
+    /// digests. Default 1.05.
     pub community_beta: f64,
     /// The recency factor of a note whose freshness is 0; 1 at freshness 1. Default 0.85: old is
     /// quieter, never mute.
@@ -108,14 +109,14 @@ impl Default for RecallConfig {
             speaker_bonus: 0.8,
             digest_share: 0.4,
             expansion_weight: 1.0,
-            link_share: 0.25,
+            link_share: 0.1,
             link_seeds: 10,
-            digest_weight: 1.1,
+            digest_weight: 1.05,
             daily_weight: 1.0,
-            resource_weight: 0.95,
-            other_weight: 0.9,
-            centrality_alpha: 0.15,
-            community_beta: 1.2,
+            resource_weight: 0.98,
+            other_weight: 0.96,
+            centrality_alpha: 0.05,
+            community_beta: 1.05,
             recency_floor: 0.85,
             dated_floor: 0.97,
             stale_after_days: 45,

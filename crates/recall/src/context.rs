@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::RecallError;
 use crate::recall::Recall;
-use crate::search::{Citation, Hit, Passage, SearchRequest};
+use crate::search::{Citation, Hit, Pairing, Passage, SearchRequest};
 use crate::units::{block_text, heading_path};
 
 /// Notes and passages that are looked at; what doesn't fit is skipped, so there are more than go in.
@@ -55,25 +55,11 @@ struct Piece {
 
 /// Packs the best of `recall` for `query`: up to half of the budget facts of digests, then the
 /// blocks that they cite and that the query finds. A block that doesn't fit is skipped.
-pub(crate) fn pack(
-    recall: &Recall,
-    query: &str,
-    budget: usize,
-) -> Result<ContextBlock, RecallError> {
-    let request = SearchRequest {
-        limit: NOTES,
-        passages: PASSAGES,
-        ..SearchRequest::new(query)
-    };
-    let reply = recall.search(&request)?;
-    let (digests, sources): (Vec<&Hit>, Vec<&Hit>) = reply
-        .hits
-        .iter()
-        .partition(|hit| hit.layer == Layer::Digest);
-    let mut packing = Packing {
-        budget,
-        ..Packing::default()
-    };
+pub(crate) fn pack(recall: &Recall, query: &str, budget: usize) -> Result<ContextBlock, RecallError> {
+    let request = SearchRequest { limit: NOTES, passages: PASSAGES, ..SearchRequest::new(query) };
+    let reply = recall.answer(&request, Pairing::Apart)?;
+    let (digests, sources): (Vec<&Hit>, Vec<&Hit>) = reply.hits.iter().partition(|hit| hit.layer == Layer::Digest);
+    let mut packing = Packing { budget, ..Packing::default() };
     let mut cited: Vec<Citation> = Vec::new();
     for (hit, passage) in ranked(&digests) {
         if packing.add(piece(hit, passage), "## What is known", budget / 2) {
@@ -93,25 +79,15 @@ pub(crate) fn pack(
         packing.add(piece(hit, passage), "## What is known further", budget);
     }
     let tokens = estimate_tokens(&packing.markdown);
-    Ok(ContextBlock {
-        markdown: packing.markdown,
-        citations: packing.citations,
-        tokens,
-        warnings: reply.warnings,
-    })
+    Ok(ContextBlock { markdown: packing.markdown, citations: packing.citations, tokens, warnings: reply.warnings })
 }
 
 /// All passages of the hits, best first.
 fn ranked<'a>(hits: &[&'a Hit]) -> Vec<(&'a Hit, &'a Passage)> {
-    let mut out: Vec<(&Hit, &Passage)> = hits
-        .iter()
-        .flat_map(|hit| hit.passages.iter().map(move |p| (*hit, p)))
-        .collect();
+    let mut out: Vec<(&Hit, &Passage)> =
+        hits.iter().flat_map(|hit| hit.passages.iter().map(move |p| (*hit, p))).collect();
     out.sort_by(|a, b| {
-        b.1.score
-            .total_cmp(&a.1.score)
-            .then_with(|| a.0.path.cmp(&b.0.path))
-            .then(a.1.lines.cmp(&b.1.lines))
+        b.1.score.total_cmp(&a.1.score).then_with(|| a.0.path.cmp(&b.0.path)).then(a.1.lines.cmp(&b.1.lines))
     });
     out
 }
@@ -133,11 +109,7 @@ fn cited_block(recall: &Recall, cite: &Citation) -> Option<Piece> {
     let snapshot = recall.vault().snapshot();
     let note = snapshot.note(&cite.note)?;
     let block = note.block(cite.block.as_deref()?)?;
-    let read = recall
-        .vault()
-        .read(&note.path)
-        .ok()
-        .filter(|read| read.version == note.version)?;
+    let read = recall.vault().read(&note.path).ok().filter(|read| read.version == note.version)?;
     Some(Piece {
         path: note.path.clone(),
         name: note.name.to_string(),
@@ -182,12 +154,7 @@ impl Packing {
         self.section = section;
         self.seen.insert(at);
         self.texts.insert(folded);
-        self.citations.push(ContextCitation {
-            number,
-            path: piece.path,
-            block_id: piece.block_id,
-            lines: piece.lines,
-        });
+        self.citations.push(ContextCitation { number, path: piece.path, block_id: piece.block_id, lines: piece.lines });
         true
     }
 }
@@ -196,27 +163,12 @@ impl Packing {
 fn entry(number: usize, piece: &Piece) -> String {
     let text = piece.text.lines().collect::<Vec<_>>().join("\n  ");
     let text = text.strip_prefix("- ").unwrap_or(&text);
-    let anchor = piece
-        .block_id
-        .as_deref()
-        .map(|id| format!("#^{id}"))
-        .unwrap_or_default();
-    let shown = std::iter::once(piece.name.as_str())
-        .chain(piece.headings.iter().map(String::as_str))
-        .collect::<BTreeSet<_>>();
+    let anchor = piece.block_id.as_deref().map(|id| format!("#^{id}")).unwrap_or_default();
+    let shown =
+        std::iter::once(piece.name.as_str()).chain(piece.headings.iter().map(String::as_str)).collect::<BTreeSet<_>>();
     let mut label: Vec<&str> = vec![piece.name.as_str()];
-    label.extend(
-        piece
-            .headings
-            .iter()
-            .map(String::as_str)
-            .filter(|h| *h != piece.name),
-    );
-    let label = if shown.len() > 1 {
-        label.join(" › ")
-    } else {
-        piece.name.clone()
-    };
+    label.extend(piece.headings.iter().map(String::as_str).filter(|h| *h != piece.name));
+    let label = if shown.len() > 1 { label.join(" › ") } else { piece.name.clone() };
     let date = piece.date.map(|day| format!(", {day}")).unwrap_or_default();
     format!(
         "- [{number}] {text} — [[{}{anchor}|{}]]{date}\n",

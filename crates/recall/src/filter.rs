@@ -44,47 +44,32 @@ impl Filters {
     pub fn matches(&self, note: &Note, snapshot: &Snapshot) -> bool {
         (self.layers.is_empty() || self.layers.contains(&note.layer))
             && (self.buckets.is_empty() || note.bucket.is_some_and(|b| self.buckets.contains(&b)))
-            && self
-                .folder
-                .as_deref()
-                .is_none_or(|f| in_folder(&note.path, f))
+            && self.folder.as_deref().is_none_or(|f| in_folder(&note.path, f))
             && self.tags.iter().all(|t| has_tag(note, t))
-            && self
-                .properties
-                .iter()
-                .all(|(k, v)| has_property(note, k, v))
+            && self.properties.iter().all(|(k, v)| has_property(note, k, v))
             && self.in_dates(note)
-            && self.links_to.as_ref().is_none_or(|to| {
-                snapshot
-                    .graph()
-                    .out_edges(&note.path)
-                    .iter()
-                    .any(|e| e.target == to)
-            })
-            && self.linked_from.as_ref().is_none_or(|from| {
-                snapshot
-                    .graph()
-                    .in_edges(&note.path)
-                    .iter()
-                    .any(|e| e.source == from)
-            })
+            && self
+                .links_to
+                .as_ref()
+                .is_none_or(|to| snapshot.graph().out_edges(&note.path).iter().any(|e| e.target == to))
+            && self
+                .linked_from
+                .as_ref()
+                .is_none_or(|from| snapshot.graph().in_edges(&note.path).iter().any(|e| e.source == from))
     }
 
     fn in_dates(&self, note: &Note) -> bool {
         if self.from.is_none() && self.until.is_none() {
             return true;
         }
-        stated_date(note).is_some_and(|day| {
-            self.from.is_none_or(|from| day >= from) && self.until.is_none_or(|until| day <= until)
-        })
+        stated_date(note)
+            .is_some_and(|day| self.from.is_none_or(|from| day >= from) && self.until.is_none_or(|until| day <= until))
     }
 }
 
 /// The day that a note states itself, in its frontmatter or its path.
 pub(crate) fn stated_date(note: &Note) -> Option<NaiveDate> {
-    note.date
-        .filter(|d| d.source != dormouse_vault::DateSource::Mtime)
-        .map(|d| d.day)
+    note.date.filter(|d| d.source != dormouse_vault::DateSource::Mtime).map(|d| d.day)
 }
 
 fn in_folder(path: &NotePath, folder: &str) -> bool {
@@ -96,21 +81,14 @@ fn has_tag(note: &Note, wanted: &str) -> bool {
     let wanted = wanted.trim_start_matches('#').to_lowercase();
     note.doc.tags.iter().any(|tag| {
         let tag = tag.to_lowercase();
-        tag == wanted
-            || tag
-                .strip_prefix(&wanted)
-                .is_some_and(|rest| rest.starts_with('/'))
+        tag == wanted || tag.strip_prefix(&wanted).is_some_and(|rest| rest.starts_with('/'))
     })
 }
 
 fn has_property(note: &Note, key: &str, wanted: &str) -> bool {
     let properties = &note.doc.frontmatter.properties;
-    let found = properties.get(key).or_else(|| {
-        properties
-            .iter()
-            .find(|(k, _)| k.eq_ignore_ascii_case(key))
-            .map(|(_, v)| v)
-    });
+    let found =
+        properties.get(key).or_else(|| properties.iter().find(|(k, _)| k.eq_ignore_ascii_case(key)).map(|(_, v)| v));
     found.is_some_and(|value| equals(value, wanted))
 }
 

@@ -55,13 +55,11 @@ pub use context::{ContextBlock, ContextCitation};
 pub use error::RecallError;
 pub use filter::Filters;
 pub use index::{
-    BlockIndex, Field, IndexError, IndexedNote, IndexedUnit, Marks, MemoryIndex, NoteKey, Posting,
-    TantivyIndex, UnitId,
+    BlockIndex, Field, IndexError, IndexedNote, IndexedUnit, Marks, MemoryIndex, NoteKey, Posting, TantivyIndex, UnitId,
 };
 pub use list::{ListReply, ListRequest, NoteSummary, SortBy, list};
 pub use recall::{Recall, SyncReport};
 pub use search::{
-    Citation, Explain, Hit, Named, Passage, SearchReply, SearchRequest, SignalFreshness,
-    SignalState, SignalSwitches,
+    Citation, Explain, Hit, Named, Passage, SearchReply, SearchRequest, SignalFreshness, SignalState, SignalSwitches,
 };
 pub use traverse::{Direction, Reached, TraverseReply, TraverseRequest, Via, traverse};

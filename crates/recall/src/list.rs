@@ -44,9 +44,7 @@ impl Default for ListRequest {
 }
 
 /// The order of a listing; equal notes stand in path order.
-#[derive(
-    Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
-)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum SortBy {
     /// By path.
@@ -106,38 +104,20 @@ pub fn list(
     ledger: Option<&DreamLedger>,
     request: &ListRequest,
 ) -> ListReply {
-    let asleep: BTreeSet<&NotePath> = archived
-        .map(|a| a.notes.keys().collect())
-        .unwrap_or_default();
+    let asleep: BTreeSet<&NotePath> = archived.map(|a| a.notes.keys().collect()).unwrap_or_default();
     let wanted = |note: &Note| {
         note.is_live()
             && request.filters.matches(note, snapshot)
-            && request
-                .archived
-                .is_none_or(|a| a == asleep.contains(&note.path))
-            && request
-                .pending
-                .is_none_or(|p| p == is_pending(note, ledger))
-            && request
-                .problems
-                .is_none_or(|p| p != note.doc.problems.is_empty())
+            && request.archived.is_none_or(|a| a == asleep.contains(&note.path))
+            && request.pending.is_none_or(|p| p == is_pending(note, ledger))
+            && request.problems.is_none_or(|p| p != note.doc.problems.is_empty())
     };
-    let mut notes: Vec<&Note> = snapshot
-        .notes()
-        .map(AsRef::as_ref)
-        .filter(|n| wanted(n))
-        .collect();
+    let mut notes: Vec<&Note> = snapshot.notes().map(AsRef::as_ref).filter(|n| wanted(n)).collect();
     sort(&mut notes, request.sort, snapshot);
     let total = notes.len();
     let page = notes.into_iter().skip(request.offset).take(request.limit);
-    let notes = page
-        .map(|note| summary(note, snapshot, asleep.contains(&note.path), ledger))
-        .collect();
-    ListReply {
-        notes,
-        total,
-        warnings: Vec::new(),
-    }
+    let notes = page.map(|note| summary(note, snapshot, asleep.contains(&note.path), ledger)).collect();
+    ListReply { notes, total, warnings: Vec::new() }
 }
 
 fn sort(notes: &mut [&Note], by: SortBy, snapshot: &Snapshot) {
@@ -152,21 +132,13 @@ fn sort(notes: &mut [&Note], by: SortBy, snapshot: &Snapshot) {
             let date = stated_date(n);
             (date.is_none(), date, n.path.clone())
         }),
-        SortBy::Inbound => notes.sort_by_cached_key(|n| {
-            (
-                std::cmp::Reverse(snapshot.graph().inbound(&n.path)),
-                n.path.clone(),
-            )
-        }),
+        SortBy::Inbound => {
+            notes.sort_by_cached_key(|n| (std::cmp::Reverse(snapshot.graph().inbound(&n.path)), n.path.clone()))
+        }
     }
 }
 
-fn summary(
-    note: &Note,
-    snapshot: &Snapshot,
-    archived: bool,
-    ledger: Option<&DreamLedger>,
-) -> NoteSummary {
+fn summary(note: &Note, snapshot: &Snapshot, archived: bool, ledger: Option<&DreamLedger>) -> NoteSummary {
     NoteSummary {
         path: note.path.clone(),
         name: note.name.to_string(),
@@ -192,9 +164,7 @@ fn is_pending(note: &Note, ledger: Option<&DreamLedger>) -> bool {
     let Some(dreamed) = ledger.and_then(|l| l.materials.get(&note.path)) else {
         return material;
     };
-    material
-        && (dreamed.content != note.version
-            || matches!(dreamed.outcome, DreamOutcome::Pending { .. }))
+    material && (dreamed.content != note.version || matches!(dreamed.outcome, DreamOutcome::Pending { .. }))
 }
 
 /// Whether the note's name is a date and nothing else.

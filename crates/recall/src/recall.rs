@@ -10,7 +10,7 @@ use crate::config::RecallConfig;
 use crate::context::ContextBlock;
 use crate::error::RecallError;
 use crate::list::{ListReply, ListRequest};
-use crate::search::{SearchReply, SearchRequest, run};
+use crate::search::{Pairing, SearchReply, SearchRequest, run};
 use crate::sync::{Current, bring_up};
 use crate::traverse::{TraverseReply, TraverseRequest};
 
@@ -24,9 +24,7 @@ pub struct Recall {
 
 impl std::fmt::Debug for Recall {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Recall")
-            .field("root", &self.vault.root())
-            .finish_non_exhaustive()
+        f.debug_struct("Recall").field("root", &self.vault.root()).finish_non_exhaustive()
     }
 }
 
@@ -54,12 +52,7 @@ impl Recall {
     /// # Errors
     /// None today; a later version may check the settings.
     pub fn open(vault: Arc<Vault>, config: RecallConfig) -> Result<Self, RecallError> {
-        Ok(Self {
-            vault,
-            config,
-            clock: None,
-            state: Mutex::new(None),
-        })
+        Ok(Self { vault, config, clock: None, state: Mutex::new(None) })
     }
 
     /// With a clock, which dates the access spool and the recency signal.
@@ -113,21 +106,21 @@ impl Recall {
     /// # Errors
     /// Only when even an index in memory fails.
     pub fn search(&self, request: &SearchRequest) -> Result<SearchReply, RecallError> {
-        let now = request
-            .now
-            .or_else(|| self.clock.as_ref().map(|clock| clock.now()));
-        let first = run(&self.vault, &self.current()?, &self.config, request, now)?;
+        self.answer(request, Pairing::OneResult)
+    }
+
+    pub(crate) fn answer(&self, request: &SearchRequest, pairing: Pairing) -> Result<SearchReply, RecallError> {
+        let now = request.now.or_else(|| self.clock.as_ref().map(|clock| clock.now()));
+        let first = run(&self.vault, &self.current()?, &self.config, request, now, pairing)?;
         let mut reply = if first.stale && self.vault.refresh().is_ok() {
             self.sync()?;
-            run(&self.vault, &self.current()?, &self.config, request, now)?.reply
+            run(&self.vault, &self.current()?, &self.config, request, now, pairing)?.reply
         } else {
             first.reply
         };
         if !request.quiet {
             let paths: Vec<NotePath> = reply.hits.iter().map(|hit| hit.path.clone()).collect();
-            reply
-                .warnings
-                .extend(self.note_access(&paths, AccessKind::Returned, now));
+            reply.warnings.extend(self.note_access(&paths, AccessKind::Returned, now));
         }
         tracing::debug!(hits = reply.hits.len(), total = reply.total, "search");
         Ok(reply)
@@ -138,18 +131,9 @@ impl Recall {
     pub fn list(&self, request: &ListRequest) -> ListReply {
         let archived = self.vault.meta::<Archived>();
         let ledger = self.vault.meta::<DreamLedger>();
-        let mut reply = crate::list::list(
-            &self.vault.snapshot(),
-            archived.value.as_ref(),
-            ledger.value.as_ref(),
-            request,
-        );
-        reply.warnings.extend(
-            [archived.problem, ledger.problem]
-                .into_iter()
-                .flatten()
-                .map(|p| p.to_string()),
-        );
+        let mut reply =
+            crate::list::list(&self.vault.snapshot(), archived.value.as_ref(), ledger.value.as_ref(), request);
+        reply.warnings.extend([archived.problem, ledger.problem].into_iter().flatten().map(|p| p.to_string()));
         reply
     }
 
@@ -172,10 +156,6 @@ impl Recall {
     /// Notes in the access spool that `paths` were read or cited. Returns a warning when that
     /// could not be written; without a clock nothing is noted.
     pub fn mark_read(&self, paths: &[NotePath]) -> Option<String> {
-        self.note_access(
-            paths,
-            AccessKind::Read,
-            self.clock.as_ref().map(|clock| clock.now()),
-        )
+        self.note_access(paths, AccessKind::Read, self.clock.as_ref().map(|clock| clock.now()))
     }
 }

@@ -15,7 +15,7 @@ use crate::text::ANALYZER_VERSION;
 use crate::units::units_of;
 
 /// The layout of the index; another one makes it anew.
-const FORMAT_VERSION: u32 = 1;
+const FORMAT_VERSION: u32 = 2;
 
 /// The index in use and the snapshot that it stands for.
 #[derive(Debug, Clone)]
@@ -30,10 +30,7 @@ pub(crate) struct Current {
 }
 
 /// Brings `before`, or the index on disk, up to the vault's current snapshot.
-pub(crate) fn bring_up(
-    vault: &Vault,
-    before: Option<Current>,
-) -> Result<(Current, SyncReport), RecallError> {
+pub(crate) fn bring_up(vault: &Vault, before: Option<Current>) -> Result<(Current, SyncReport), RecallError> {
     let snapshot = vault.snapshot();
     let mut report = SyncReport::default();
     let mut warnings = Vec::new();
@@ -51,13 +48,10 @@ pub(crate) fn bring_up(
     if let Some(index) = on_disk {
         match on_disk_update(vault, &snapshot, index.as_ref(), &mut report) {
             Ok(()) => return Ok(finish(index, false, snapshot, warnings, report)),
-            Err(IndexError::Busy) => warnings.push(
-                "another process is writing the search index; this one searches in memory"
-                    .to_owned(),
-            ),
-            Err(error) => warnings.push(format!(
-                "the search index can't be written ({error}); searching in memory"
-            )),
+            Err(IndexError::Busy) => {
+                warnings.push("another process is writing the search index; this one searches in memory".to_owned())
+            }
+            Err(error) => warnings.push(format!("the search index can't be written ({error}); searching in memory")),
         }
     } else if vault.is_read_only() {
         warnings.push("the vault is read-only; the search index lives in memory".to_owned());
@@ -78,21 +72,8 @@ fn finish(
     report.warnings.clone_from(&warnings);
     let citations = Arc::new(Citations::of(&snapshot));
     let live = snapshot.notes().filter(|note| note.is_live());
-    let notes = Arc::new(
-        live.map(|note| (NoteKey::of(&note.path), Arc::clone(note)))
-            .collect(),
-    );
-    (
-        Current {
-            index,
-            in_memory,
-            snapshot,
-            notes,
-            citations,
-            warnings,
-        },
-        report,
-    )
+    let notes = Arc::new(live.map(|note| (NoteKey::of(&note.path), Arc::clone(note))).collect());
+    (Current { index, in_memory, snapshot, notes, citations, warnings }, report)
 }
 
 fn stamp(vault: &Vault) -> String {
@@ -100,11 +81,7 @@ fn stamp(vault: &Vault) -> String {
     format!("dormouse-recall {FORMAT_VERSION} analyzer {ANALYZER_VERSION} root {root}")
 }
 
-fn open_on_disk(
-    vault: &Vault,
-    report: &mut SyncReport,
-    warnings: &mut Vec<String>,
-) -> Option<Arc<dyn BlockIndex>> {
+fn open_on_disk(vault: &Vault, report: &mut SyncReport, warnings: &mut Vec<String>) -> Option<Arc<dyn BlockIndex>> {
     let folder = vault.cache_dir().join("index");
     let stamp = stamp(vault);
     let fresh = !folder.exists();
@@ -118,12 +95,7 @@ fn open_on_disk(
 }
 
 /// Throws an unusable index away, under the lock of its writers, and makes an empty one.
-fn anew(
-    vault: &Vault,
-    folder: &Path,
-    stamp: &str,
-    warnings: &mut Vec<String>,
-) -> Option<TantivyIndex> {
+fn anew(vault: &Vault, folder: &Path, stamp: &str, warnings: &mut Vec<String>) -> Option<TantivyIndex> {
     let made = vault.lock_stage(Stage::Index).ok().and_then(|_held| {
         clear(folder).ok()?;
         TantivyIndex::open(folder, stamp).ok().flatten()
@@ -163,9 +135,7 @@ fn on_disk_update(
         Ok(lock) => lock,
         Err(CommitError::Locked { .. }) => return Err(IndexError::Busy),
         Err(error) => {
-            return Err(IndexError::Engine {
-                source: Box::new(error),
-            });
+            return Err(IndexError::Engine { source: Box::new(error) });
         }
     };
     due.apply(vault, index, report)
@@ -192,11 +162,7 @@ struct Due {
 impl Due {
     fn of(snapshot: &Snapshot, index: &dyn BlockIndex) -> Result<Self, IndexError> {
         let mut have = index.versions()?;
-        let mut due = Self {
-            notes: 0,
-            gone: Vec::new(),
-            changed: Vec::new(),
-        };
+        let mut due = Self { notes: 0, gone: Vec::new(), changed: Vec::new() };
         for note in snapshot.notes().filter(|note| note.is_live()) {
             due.notes += 1;
             if have.remove(&NoteKey::of(&note.path)) != Some(note.version) {
@@ -213,12 +179,7 @@ impl Due {
 
     /// Reads what changed, one note at a time. A note that went away or changed once more since the
     /// snapshot is left out and is due again at the next sync.
-    fn apply(
-        self,
-        vault: &Vault,
-        index: &dyn BlockIndex,
-        report: &mut SyncReport,
-    ) -> Result<(), IndexError> {
+    fn apply(self, vault: &Vault, index: &dyn BlockIndex, report: &mut SyncReport) -> Result<(), IndexError> {
         let mut gone = self.gone;
         report.removed = gone.len();
         let mut readable: BTreeMap<NoteKey, Arc<Note>> = BTreeMap::new();
@@ -228,10 +189,7 @@ impl Due {
         }
         let mut read = 0;
         let mut units = readable.values().filter_map(|note| {
-            let now = vault
-                .read(&note.path)
-                .ok()
-                .filter(|now| now.version == note.version)?;
+            let now = vault.read(&note.path).ok().filter(|now| now.version == note.version)?;
             read += 1;
             Some(units_of(note, &now.text))
         });

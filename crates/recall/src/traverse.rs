@@ -25,20 +25,12 @@ pub struct TraverseRequest {
 
 impl Default for TraverseRequest {
     fn default() -> Self {
-        Self {
-            from: String::new(),
-            direction: Direction::Both,
-            depth: 1,
-            predicate: None,
-            limit: 100,
-        }
+        Self { from: String::new(), direction: Direction::Both, depth: 1, predicate: None, limit: 100 }
     }
 }
 
 /// Along which ends of a link a walk goes.
-#[derive(
-    Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
-)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Direction {
     /// From a note to what it links to.
@@ -92,24 +84,16 @@ pub struct Via {
 ///
 /// # Errors
 /// [`RecallError::NoSuchNote`].
-pub fn traverse(
-    snapshot: &Snapshot,
-    request: &TraverseRequest,
-) -> Result<TraverseReply, RecallError> {
+pub fn traverse(snapshot: &Snapshot, request: &TraverseRequest) -> Result<TraverseReply, RecallError> {
     let start = match snapshot.find(&request.from) {
         Some(note) => note.path.clone(),
         None => {
-            return Err(RecallError::NoSuchNote {
-                name: request.from.clone(),
-            });
+            return Err(RecallError::NoSuchNote { name: request.from.clone() });
         }
     };
     let mut seen = BTreeSet::from([start.clone()]);
     let mut queue = VecDeque::from([(start.clone(), 0)]);
-    let mut reply = TraverseReply {
-        total: 1,
-        ..TraverseReply::default()
-    };
+    let mut reply = TraverseReply { total: 1, ..TraverseReply::default() };
     push(&mut reply, snapshot, request.limit, start, 0, None);
     while let Some((at, depth)) = queue.pop_front() {
         if depth >= request.depth {
@@ -118,14 +102,7 @@ pub fn traverse(
         for (next, via) in steps(snapshot, &at, request) {
             if seen.insert(next.clone()) {
                 reply.total += 1;
-                push(
-                    &mut reply,
-                    snapshot,
-                    request.limit,
-                    next.clone(),
-                    depth + 1,
-                    Some(via),
-                );
+                push(&mut reply, snapshot, request.limit, next.clone(), depth + 1, Some(via));
                 queue.push_back((next, depth + 1));
             }
         }
@@ -134,14 +111,7 @@ pub fn traverse(
     Ok(reply)
 }
 
-fn push(
-    reply: &mut TraverseReply,
-    snapshot: &Snapshot,
-    limit: usize,
-    path: NotePath,
-    depth: usize,
-    via: Option<Via>,
-) {
+fn push(reply: &mut TraverseReply, snapshot: &Snapshot, limit: usize, path: NotePath, depth: usize, via: Option<Via>) {
     if reply.notes.len() >= limit {
         return;
     }
@@ -149,13 +119,7 @@ fn push(
         Some(note) => (note.name.to_string(), note.layer),
         None => (path.file_name().to_owned(), snapshot.layout().layer(&path)),
     };
-    reply.notes.push(Reached {
-        path,
-        name,
-        layer,
-        depth,
-        via,
-    });
+    reply.notes.push(Reached { path, name, layer, depth, via });
 }
 
 fn steps(snapshot: &Snapshot, at: &NotePath, request: &TraverseRequest) -> Vec<(NotePath, Via)> {
@@ -172,21 +136,11 @@ fn steps(snapshot: &Snapshot, at: &NotePath, request: &TraverseRequest) -> Vec<(
     let mut out = Vec::new();
     if request.direction != Direction::In {
         let edges = snapshot.graph().out_edges(at);
-        out.extend(
-            edges
-                .iter()
-                .filter(|e| wanted(e))
-                .map(|e| (e.target.clone(), via(e, Direction::Out))),
-        );
+        out.extend(edges.iter().filter(|e| wanted(e)).map(|e| (e.target.clone(), via(e, Direction::Out))));
     }
     if request.direction != Direction::Out {
         let edges = snapshot.graph().in_edges(at);
-        out.extend(
-            edges
-                .iter()
-                .filter(|e| wanted(e))
-                .map(|e| (e.source.clone(), via(e, Direction::In))),
-        );
+        out.extend(edges.iter().filter(|e| wanted(e)).map(|e| (e.source.clone(), via(e, Direction::In))));
     }
     out
 }

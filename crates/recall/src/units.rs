@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use dormouse_vault::{Block, BlockKind, Note};
+use dormouse_vault::{Block, BlockKind, Layer, Note};
 
 use crate::filter::stated_date;
 use crate::index::{IndexedNote, IndexedUnit, Marks, NoteKey, UnitId};
@@ -24,36 +24,41 @@ pub(crate) fn units_of(note: &Note, text: &str) -> IndexedNote {
         };
         if block.heading != under {
             under = block.heading;
-            header = with(&context, &heading_path(note, block).join("\n"));
+            header = joined(&context, index_terms(&heading_path(note, block).join("\n")));
         }
         let shown = block_text(block, text);
         let who = speaker(shown).map(name_terms).unwrap_or_default();
         let plain = readable(shown);
+        let points = points_elsewhere(note, block);
         for (part, piece) in parts(&plain).enumerate() {
+            let mut body = index_terms(piece);
+            let header = if points { joined(&header, body.drain(..)) } else { header.clone() };
             units.push(IndexedUnit {
                 block: number,
                 part: u16::try_from(part).unwrap_or(u16::MAX),
                 marks: marks(piece),
-                body: index_terms(piece),
-                header: header.clone(),
+                body,
+                header,
                 speaker: who.clone(),
             });
         }
     }
-    IndexedNote {
-        key: NoteKey::of(&note.path),
-        version: note.version,
-        units,
-    }
+    IndexedNote { key: NoteKey::of(&note.path), version: note.version, units }
+}
+
+/// Headings over lists of other notes.
+const RELATED: [&str; 6] = ["related", "see also", "sources", "相关", "参见", "来源"];
+
+/// Whether a block of a digest stands in its list of other notes. What it says is what they say:
+/// its words lead to it as a header's do, and are no statement of the note's own.
+fn points_elsewhere(note: &Note, block: &Block) -> bool {
+    let heading = block.heading.and_then(|h| note.doc.headings.get(usize::try_from(h).ok()?));
+    note.layer == Layer::Digest && heading.is_some_and(|h| RELATED.contains(&h.text.trim().to_lowercase().as_str()))
 }
 
 /// The terms of a name: each of its words, folded.
 pub(crate) fn name_terms(name: &str) -> Vec<String> {
-    analyze(name)
-        .into_iter()
-        .map(|word| word.surface)
-        .filter(|w| !w.is_empty())
-        .collect()
+    analyze(name).into_iter().map(|word| word.surface).filter(|w| !w.is_empty()).collect()
 }
 
 /// A block's text as it is shown: its lines without the block id.
@@ -62,9 +67,7 @@ pub(crate) fn block_text<'a>(block: &Block, text: &'a str) -> &'a str {
     let Some(id) = block.id.as_deref() else {
         return shown;
     };
-    let bare = shown
-        .strip_suffix(id)
-        .and_then(|rest| rest.strip_suffix('^'));
+    let bare = shown.strip_suffix(id).and_then(|rest| rest.strip_suffix('^'));
     bare.map_or(shown, str::trim_end)
 }
 
@@ -94,12 +97,7 @@ fn note_header(note: &Note) -> IndexedUnit {
         text.push('\n');
         text.push_str(&heading.text);
     }
-    IndexedUnit {
-        block: UnitId::HEADER,
-        body: header_terms(&text),
-        marks: Marks::default(),
-        ..IndexedUnit::default()
-    }
+    IndexedUnit { block: UnitId::HEADER, body: header_terms(&text), marks: Marks::default(), ..IndexedUnit::default() }
 }
 
 /// What every block of a note is indexed with: name, aliases, description, tags and date.
@@ -114,16 +112,12 @@ fn header_text(note: &Note) -> String {
 
 /// The terms of a header, each once: a name that is repeated says no more.
 fn header_terms(text: &str) -> Vec<String> {
-    index_terms(text)
-        .into_iter()
-        .collect::<BTreeSet<_>>()
-        .into_iter()
-        .collect()
+    index_terms(text).into_iter().collect::<BTreeSet<_>>().into_iter().collect()
 }
 
-fn with(context: &[String], headings: &str) -> Vec<String> {
-    let mut terms: BTreeSet<String> = context.iter().cloned().collect();
-    terms.extend(index_terms(headings));
+/// The terms of a header with further ones, each once, in order.
+fn joined(header: &[String], more: impl IntoIterator<Item = String>) -> Vec<String> {
+    let terms: BTreeSet<String> = header.iter().cloned().chain(more).collect();
     terms.into_iter().collect()
 }
 
@@ -132,14 +126,8 @@ fn readable(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(open) = rest.find("[[") {
-        let (before, link) = (
-            rest.get(..open).unwrap_or(""),
-            rest.get(open + 2..).unwrap_or(""),
-        );
-        let Some(close) = link
-            .find("]]")
-            .filter(|close| !link.get(..*close).is_some_and(|l| l.contains('\n')))
-        else {
+        let (before, link) = (rest.get(..open).unwrap_or(""), rest.get(open + 2..).unwrap_or(""));
+        let Some(close) = link.find("]]").filter(|close| !link.get(..*close).is_some_and(|l| l.contains('\n'))) else {
             out.push_str(before);
             out.push_str("[[");
             rest = link;
@@ -162,9 +150,7 @@ fn readable(text: &str) -> String {
 /// The text before a provenance field, when the link right after `before` is one's value.
 fn provenance(before: &str) -> Option<&str> {
     let key = before.trim_end().trim_end_matches(',').trim_end();
-    let field = key
-        .strip_suffix("::")
-        .filter(|k| fold(k).ends_with("derived_from"))?;
+    let field = key.strip_suffix("::").filter(|k| fold(k).ends_with("derived_from"))?;
     let kept = field.get(..field.len().checked_sub("derived_from".len())?)?;
     Some(kept.trim_end_matches(['(', '[']))
 }
@@ -174,11 +160,7 @@ fn shown(inside: &str) -> &str {
     if let Some((_, display)) = inside.split_once('|') {
         return display;
     }
-    let target = inside
-        .split('#')
-        .next()
-        .filter(|t| !t.is_empty())
-        .unwrap_or(inside);
+    let target = inside.split('#').next().filter(|t| !t.is_empty()).unwrap_or(inside);
     target.rsplit('/').next().unwrap_or(target)
 }
 
@@ -190,22 +172,14 @@ fn parts(text: &str) -> impl Iterator<Item = &str> {
         if text.len() <= PART_BYTES {
             return Some(text);
         }
-        let hard = (0..=PART_BYTES)
-            .rev()
-            .find(|at| text.is_char_boundary(*at))
-            .unwrap_or(text.len());
+        let hard = (0..=PART_BYTES).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(text.len());
         let window = text.get(..hard).unwrap_or(text);
         let soft = window
             .rfind('\n')
             .or_else(|| window.rfind(char::is_whitespace))
             .or_else(|| window.rfind(['。', '，', '；']));
-        let cut = soft
-            .filter(|at| *at > PART_BYTES / 4)
-            .unwrap_or(hard)
-            .max(1);
-        let cut = (cut..=text.len())
-            .find(|at| text.is_char_boundary(*at))
-            .unwrap_or(text.len());
+        let cut = soft.filter(|at| *at > PART_BYTES / 4).unwrap_or(hard).max(1);
+        let cut = (cut..=text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(text.len());
         let (part, after) = text.split_at_checked(cut)?;
         rest = Some(after);
         Some(part)
@@ -218,25 +192,14 @@ mod tests {
 
     #[test]
     fn links_read_as_what_they_show_and_provenance_is_left_out() {
-        assert_eq!(
-            readable("see [[digest/wiki/bm25|the ranking]] and [[a/b#H]]"),
-            "see the ranking and b"
-        );
-        assert_eq!(
-            readable("A fact. (derived_from:: [[daily/x#^b3]])"),
-            "A fact. )"
-        );
+        assert_eq!(readable("see [[digest/wiki/bm25|the ranking]] and [[a/b#H]]"), "see the ranking and b");
+        assert_eq!(readable("A fact. (derived_from:: [[daily/x#^b3]])"), "A fact. )");
         assert_eq!(readable("broken [[ link"), "broken [[ link");
     }
 
     #[test]
     fn long_texts_are_cut_between_words_and_nothing_is_lost() {
-        for text in [
-            "word ".repeat(2_000),
-            "汉字".repeat(3_000),
-            String::new(),
-            "x".repeat(5_000),
-        ] {
+        for text in ["word ".repeat(2_000), "汉字".repeat(3_000), String::new(), "x".repeat(5_000)] {
             let cut: Vec<&str> = parts(&text).collect();
             assert_eq!(cut.concat(), text);
             assert!(cut.iter().all(|p| p.len() <= PART_BYTES));

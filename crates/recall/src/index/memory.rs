@@ -60,31 +60,17 @@ impl State {
 
     fn add(&mut self, note: IndexedNote) {
         self.remove(note.key);
-        let mut entry = Entry {
-            version: note.version,
-            units: Vec::new(),
-            terms: Vec::new(),
-        };
+        let mut entry = Entry { version: note.version, units: Vec::new(), terms: Vec::new() };
         for unit in note.units {
-            let id = UnitId {
-                block: unit.block,
-                part: unit.part,
-            };
+            let id = UnitId { block: unit.block, part: unit.part };
             let length = u32::try_from(unit.body.len()).unwrap_or(u32::MAX);
             entry.units.push((id, unit.marks));
-            for (field, terms) in [
-                (Field::Body, unit.body),
-                (Field::Header, unit.header),
-                (Field::Speaker, unit.speaker),
-            ] {
+            for (field, terms) in
+                [(Field::Body, unit.body), (Field::Header, unit.header), (Field::Speaker, unit.speaker)]
+            {
                 for term in terms {
                     entry.terms.push((field, term.clone()));
-                    self.terms
-                        .entry((field, term))
-                        .or_default()
-                        .entry((note.key, id))
-                        .or_insert((0, length))
-                        .0 += 1;
+                    self.terms.entry((field, term)).or_default().entry((note.key, id)).or_insert((0, length)).0 += 1;
                 }
             }
         }
@@ -97,19 +83,10 @@ impl State {
 
 impl BlockIndex for MemoryIndex {
     fn versions(&self) -> Result<BTreeMap<NoteKey, Version>, IndexError> {
-        Ok(self.read(|s| {
-            s.notes
-                .iter()
-                .map(|(key, entry)| (*key, entry.version))
-                .collect()
-        }))
+        Ok(self.read(|s| s.notes.iter().map(|(key, entry)| (*key, entry.version)).collect()))
     }
 
-    fn apply(
-        &self,
-        remove: &[NoteKey],
-        add: &mut dyn Iterator<Item = IndexedNote>,
-    ) -> Result<(), IndexError> {
+    fn apply(&self, remove: &[NoteKey], add: &mut dyn Iterator<Item = IndexedNote>) -> Result<(), IndexError> {
         let add: Vec<IndexedNote> = add.collect();
         let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
         remove.iter().for_each(|key| state.remove(*key));
@@ -121,27 +98,12 @@ impl BlockIndex for MemoryIndex {
         Ok(self.read(|s| {
             let places = s.terms.get(&(field, term.to_owned()));
             let places = places.into_iter().flatten();
-            places
-                .map(|(&(note, unit), &(count, length))| Posting {
-                    note,
-                    unit,
-                    count,
-                    length,
-                })
-                .collect()
+            places.map(|(&(note, unit), &(count, length))| Posting { note, unit, count, length }).collect()
         }))
     }
 
-    fn units(
-        &self,
-        notes: &[NoteKey],
-    ) -> Result<BTreeMap<NoteKey, Vec<(UnitId, Marks)>>, IndexError> {
-        Ok(self.read(|s| {
-            notes
-                .iter()
-                .filter_map(|note| Some((*note, s.notes.get(note)?.units.clone())))
-                .collect()
-        }))
+    fn units(&self, notes: &[NoteKey]) -> Result<BTreeMap<NoteKey, Vec<(UnitId, Marks)>>, IndexError> {
+        Ok(self.read(|s| notes.iter().filter_map(|note| Some((*note, s.notes.get(note)?.units.clone()))).collect()))
     }
 
     fn unit_count(&self) -> Result<u64, IndexError> {
@@ -150,10 +112,7 @@ impl BlockIndex for MemoryIndex {
 
     fn similar(&self, term: &str) -> Result<Vec<(String, u64)>, IndexError> {
         Ok(self.read(|s| {
-            let body = s
-                .terms
-                .iter()
-                .filter(|((field, _), _)| *field == Field::Body);
+            let body = s.terms.iter().filter(|((field, _), _)| *field == Field::Body);
             body.filter(|((_, have), _)| one_edit_apart(have, term))
                 .map(|((_, have), places)| (have.clone(), places.len() as u64))
                 .collect()

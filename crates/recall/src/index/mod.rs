@@ -35,12 +35,7 @@ impl NoteKey {
     #[must_use]
     pub fn of(path: &NotePath) -> Self {
         let hash = blake3::hash(path.as_str().as_bytes());
-        Self(
-            hash.as_bytes()
-                .iter()
-                .take(8)
-                .fold(0, |key, byte| key << 8 | u64::from(*byte)),
-        )
+        Self(hash.as_bytes().iter().take(8).fold(0, |key, byte| key << 8 | u64::from(*byte)))
     }
 }
 
@@ -126,11 +121,7 @@ pub trait BlockIndex: Send + Sync + std::fmt::Debug {
     ///
     /// # Errors
     /// [`IndexError::Busy`] when another process writes.
-    fn apply(
-        &self,
-        remove: &[NoteKey],
-        add: &mut dyn Iterator<Item = IndexedNote>,
-    ) -> Result<(), IndexError>;
+    fn apply(&self, remove: &[NoteKey], add: &mut dyn Iterator<Item = IndexedNote>) -> Result<(), IndexError>;
 
     /// Every place of `term` in `field`.
     ///
@@ -143,10 +134,7 @@ pub trait BlockIndex: Send + Sync + std::fmt::Debug {
     ///
     /// # Errors
     /// [`IndexError`].
-    fn units(
-        &self,
-        notes: &[NoteKey],
-    ) -> Result<BTreeMap<NoteKey, Vec<(UnitId, Marks)>>, IndexError>;
+    fn units(&self, notes: &[NoteKey]) -> Result<BTreeMap<NoteKey, Vec<(UnitId, Marks)>>, IndexError>;
 
     /// How many units there are.
     ///

@@ -7,18 +7,13 @@ use dormouse_vault::Version;
 use tantivy::columnar::Column;
 use tantivy::directory::error::LockError;
 use tantivy::postings::Postings;
-use tantivy::schema::{
-    FAST, Field as Column_, INDEXED, IndexRecordOption, Schema, TextFieldIndexing, TextOptions,
-};
+use tantivy::schema::{FAST, Field as Column_, INDEXED, IndexRecordOption, Schema, TextFieldIndexing, TextOptions};
 use tantivy::tokenizer::{PreTokenizedString, Token};
 use tantivy::{
-    DocSet, Index, IndexReader, IndexWriter, ReloadPolicy, Searcher, SegmentReader,
-    TantivyDocument, TantivyError, Term,
+    DocSet, Index, IndexReader, IndexWriter, ReloadPolicy, Searcher, SegmentReader, TantivyDocument, TantivyError, Term,
 };
 
-use super::{
-    BlockIndex, Field, IndexError, IndexedNote, IndexedUnit, Marks, NoteKey, Posting, UnitId,
-};
+use super::{BlockIndex, Field, IndexError, IndexedNote, IndexedUnit, Marks, NoteKey, Posting, UnitId};
 use crate::text::one_edit_apart;
 
 /// Bytes that one indexing pass may hold before it writes a segment.
@@ -48,9 +43,7 @@ struct Columns {
 
 impl std::fmt::Debug for TantivyIndex {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("TantivyIndex")
-            .field("stamp", &self.stamp)
-            .finish_non_exhaustive()
+        f.debug_struct("TantivyIndex").field("stamp", &self.stamp).finish_non_exhaustive()
     }
 }
 
@@ -58,18 +51,14 @@ impl From<TantivyError> for IndexError {
     fn from(error: TantivyError) -> Self {
         match error {
             TantivyError::LockFailure(LockError::LockBusy, _) => Self::Busy,
-            error => Self::Engine {
-                source: Box::new(error),
-            },
+            error => Self::Engine { source: Box::new(error) },
         }
     }
 }
 
 impl From<std::io::Error> for IndexError {
     fn from(error: std::io::Error) -> Self {
-        Self::Engine {
-            source: Box::new(error),
-        }
+        Self::Engine { source: Box::new(error) }
     }
 }
 
@@ -83,19 +72,10 @@ impl TantivyIndex {
         std::fs::create_dir_all(folder)?;
         let (schema, columns) = schema();
         let fresh = std::fs::read_dir(folder)?.next().is_none();
-        let index = if fresh {
-            Index::create_in_dir(folder, schema)?
-        } else {
-            Index::open_in_dir(folder)?
-        };
+        let index = if fresh { Index::create_in_dir(folder, schema)? } else { Index::open_in_dir(folder)? };
         let payload = index.load_metas()?.payload;
-        let usable =
-            index.schema() == schema_of() && payload.as_deref().is_none_or(|have| have == stamp);
-        if usable {
-            Self::with(index, columns, stamp).map(Some)
-        } else {
-            Ok(None)
-        }
+        let usable = index.schema() == schema_of() && payload.as_deref().is_none_or(|have| have == stamp);
+        if usable { Self::with(index, columns, stamp).map(Some) } else { Ok(None) }
     }
 
     /// An index in memory.
@@ -108,16 +88,8 @@ impl TantivyIndex {
     }
 
     fn with(index: Index, columns: Columns, stamp: &str) -> Result<Self, IndexError> {
-        let reader = index
-            .reader_builder()
-            .reload_policy(ReloadPolicy::Manual)
-            .try_into()?;
-        Ok(Self {
-            index,
-            reader,
-            columns,
-            stamp: stamp.to_owned(),
-        })
+        let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
+        Ok(Self { index, reader, columns, stamp: stamp.to_owned() })
     }
 
     fn searcher(&self) -> Searcher {
@@ -137,19 +109,14 @@ impl TantivyIndex {
         let (high, low) = halves(note.version);
         let mut doc = TantivyDocument::default();
         doc.add_u64(columns.note, note.key.0);
-        doc.add_u64(
-            columns.unit,
-            u64::from(unit.block) << 16 | u64::from(unit.part),
-        );
+        doc.add_u64(columns.unit, u64::from(unit.block) << 16 | u64::from(unit.part));
         doc.add_u64(columns.marks, u64::from(unit.marks.0));
         doc.add_u64(columns.length, unit.body.len() as u64);
         doc.add_u64(columns.version_high, high);
         doc.add_u64(columns.version_low, low);
-        for (field, terms) in [
-            (columns.body, &unit.body),
-            (columns.header, &unit.header),
-            (columns.speaker, &unit.speaker),
-        ] {
+        for (field, terms) in
+            [(columns.body, &unit.body), (columns.header, &unit.header), (columns.speaker, &unit.speaker)]
+        {
             if !terms.is_empty() {
                 doc.add_pre_tokenized_text(field, pre_tokenized(terms));
             }
@@ -166,9 +133,7 @@ impl BlockIndex for TantivyIndex {
             let high = segment.fast_fields().u64("version_high")?;
             let low = segment.fast_fields().u64("version_low")?;
             for doc in segment.doc_ids_alive() {
-                let (Some((note, _)), Some(high), Some(low)) =
-                    (rows.at(doc), high.first(doc), low.first(doc))
-                else {
+                let (Some((note, _)), Some(high), Some(low)) = (rows.at(doc), high.first(doc), low.first(doc)) else {
                     continue;
                 };
                 out.insert(note, whole(high, low));
@@ -177,15 +142,10 @@ impl BlockIndex for TantivyIndex {
         Ok(out)
     }
 
-    fn apply(
-        &self,
-        remove: &[NoteKey],
-        add: &mut dyn Iterator<Item = IndexedNote>,
-    ) -> Result<(), IndexError> {
+    fn apply(&self, remove: &[NoteKey], add: &mut dyn Iterator<Item = IndexedNote>) -> Result<(), IndexError> {
         let mut writer: IndexWriter = self.index.writer_with_num_threads(1, WRITER_MEMORY)?;
-        let forget = |writer: &IndexWriter, key: NoteKey| {
-            writer.delete_term(Term::from_field_u64(self.columns.note, key.0))
-        };
+        let forget =
+            |writer: &IndexWriter, key: NoteKey| writer.delete_term(Term::from_field_u64(self.columns.note, key.0));
         for key in remove {
             forget(&writer, *key);
         }
@@ -208,27 +168,19 @@ impl BlockIndex for TantivyIndex {
         let mut out = Vec::new();
         for segment in self.searcher().segment_readers() {
             let inverted = segment.inverted_index(field)?;
-            let Some(mut postings) = inverted.read_postings(&term, IndexRecordOption::WithFreqs)?
-            else {
+            let Some(mut postings) = inverted.read_postings(&term, IndexRecordOption::WithFreqs)? else {
                 continue;
             };
             let rows = Rows::of(segment)?;
             let lengths = segment.fast_fields().u64("length")?;
             let mut doc = postings.doc();
             while doc != tantivy::TERMINATED {
-                if segment
-                    .alive_bitset()
-                    .is_none_or(|alive| alive.is_alive(doc))
+                if segment.alive_bitset().is_none_or(|alive| alive.is_alive(doc))
                     && let Some((note, unit)) = rows.at(doc)
                 {
                     let length = u32::try_from(lengths.first(doc).unwrap_or(0)).unwrap_or(u32::MAX);
                     let count = postings.term_freq();
-                    out.push(Posting {
-                        note,
-                        unit,
-                        count,
-                        length,
-                    });
+                    out.push(Posting { note, unit, count, length });
                 }
                 doc = postings.advance();
             }
@@ -237,10 +189,7 @@ impl BlockIndex for TantivyIndex {
         Ok(out)
     }
 
-    fn units(
-        &self,
-        notes: &[NoteKey],
-    ) -> Result<BTreeMap<NoteKey, Vec<(UnitId, Marks)>>, IndexError> {
+    fn units(&self, notes: &[NoteKey]) -> Result<BTreeMap<NoteKey, Vec<(UnitId, Marks)>>, IndexError> {
         let mut out: BTreeMap<NoteKey, Vec<(UnitId, Marks)>> = BTreeMap::new();
         for segment in self.searcher().segment_readers() {
             let inverted = segment.inverted_index(self.columns.note)?;
@@ -248,15 +197,12 @@ impl BlockIndex for TantivyIndex {
             let marks = segment.fast_fields().u64("marks")?;
             for note in notes {
                 let term = Term::from_field_u64(self.columns.note, note.0);
-                let Some(mut postings) = inverted.read_postings(&term, IndexRecordOption::Basic)?
-                else {
+                let Some(mut postings) = inverted.read_postings(&term, IndexRecordOption::Basic)? else {
                     continue;
                 };
                 let mut doc = postings.doc();
                 while doc != tantivy::TERMINATED {
-                    if segment
-                        .alive_bitset()
-                        .is_none_or(|alive| alive.is_alive(doc))
+                    if segment.alive_bitset().is_none_or(|alive| alive.is_alive(doc))
                         && let Some((note, unit)) = rows.at(doc)
                     {
                         let marks = u16::try_from(marks.first(doc).unwrap_or(0)).unwrap_or(0);
@@ -307,10 +253,7 @@ struct Rows {
 
 impl Rows {
     fn of(segment: &SegmentReader) -> Result<Self, IndexError> {
-        Ok(Self {
-            note: segment.fast_fields().u64("note")?,
-            unit: segment.fast_fields().u64("unit")?,
-        })
+        Ok(Self { note: segment.fast_fields().u64("note")?, unit: segment.fast_fields().u64("unit")? })
     }
 
     fn at(&self, doc: u32) -> Option<(NoteKey, UnitId)> {
@@ -347,23 +290,14 @@ fn schema_of() -> Schema {
 }
 
 fn pre_tokenized(terms: &[String]) -> PreTokenizedString {
-    let tokens = terms.iter().enumerate().map(|(position, term)| Token {
-        position,
-        text: term.clone(),
-        ..Token::default()
-    });
-    PreTokenizedString {
-        text: String::new(),
-        tokens: tokens.collect(),
-    }
+    let tokens =
+        terms.iter().enumerate().map(|(position, term)| Token { position, text: term.clone(), ..Token::default() });
+    PreTokenizedString { text: String::new(), tokens: tokens.collect() }
 }
 
 fn halves(version: Version) -> (u64, u64) {
     let number = u128::from_be_bytes(*version.as_bytes());
-    (
-        u64::try_from(number >> 64).unwrap_or(0),
-        u64::try_from(number & u128::from(u64::MAX)).unwrap_or(0),
-    )
+    (u64::try_from(number >> 64).unwrap_or(0), u64::try_from(number & u128::from(u64::MAX)).unwrap_or(0))
 }
 
 fn whole(high: u64, low: u64) -> Version {

@@ -23,11 +23,7 @@ pub(crate) struct Scored {
 impl Scored {
     /// The text score: the sum of the parts, never below a thousandth.
     pub(crate) fn text(&self) -> f64 {
-        self.parts
-            .iter()
-            .map(|(_, value)| value)
-            .sum::<f64>()
-            .max(0.001)
+        self.parts.iter().map(|(_, value)| value).sum::<f64>().max(0.001)
     }
 
     /// The text score with the speaker's factor.
@@ -62,23 +58,12 @@ pub(crate) fn score(
     config: &RecallConfig,
 ) -> Result<BTreeMap<NoteKey, Vec<Scored>>, IndexError> {
     let mut out = BTreeMap::new();
-    let notes: Vec<NoteKey> = candidates(evidence, allowed, switches, config)
-        .into_iter()
-        .collect();
+    let notes: Vec<NoteKey> = candidates(evidence, allowed, switches, config).into_iter().collect();
     for (note, units) in index.units(&notes)? {
         let blocks = form_of(units);
-        let surroundings = Surroundings {
-            note,
-            blocks: &blocks,
-            evidence,
-            switches,
-            config,
-        };
-        let mut scored: Vec<Scored> = blocks
-            .iter()
-            .enumerate()
-            .filter_map(|(at, _)| surroundings.score(at, terms, asks))
-            .collect();
+        let surroundings = Surroundings { note, blocks: &blocks, evidence, switches, config };
+        let mut scored: Vec<Scored> =
+            blocks.iter().enumerate().filter_map(|(at, _)| surroundings.score(at, terms, asks)).collect();
         scored.sort_by(|a, b| b.score().total_cmp(&a.score()).then(a.block.cmp(&b.block)));
         if !scored.is_empty() {
             out.insert(note, scored);
@@ -95,27 +80,15 @@ fn candidates(
     config: &RecallConfig,
 ) -> BTreeSet<NoteKey> {
     let share = |at: &(NoteKey, u32)| {
-        let note = if switches.note {
-            config.note_share * evidence.notes.get(&at.0).copied().unwrap_or(0.0)
-        } else {
-            0.0
-        };
-        evidence.blocks.get(at).copied().unwrap_or(0.0)
-            + evidence.lent.get(at).copied().unwrap_or(0.0)
-            + note
+        let note =
+            if switches.note { config.note_share * evidence.notes.get(&at.0).copied().unwrap_or(0.0) } else { 0.0 };
+        evidence.blocks.get(at).copied().unwrap_or(0.0) + evidence.lent.get(at).copied().unwrap_or(0.0) + note
     };
-    let keys: BTreeSet<&(NoteKey, u32)> =
-        evidence.blocks.keys().chain(evidence.lent.keys()).collect();
-    let wanted = keys
-        .into_iter()
-        .filter(|(note, _)| allowed(*note) && evidence.qualified.contains(note));
+    let keys: BTreeSet<&(NoteKey, u32)> = evidence.blocks.keys().chain(evidence.lent.keys()).collect();
+    let wanted = keys.into_iter().filter(|(note, _)| allowed(*note) && evidence.qualified.contains(note));
     let mut ranked: Vec<(f64, &(NoteKey, u32))> = wanted.map(|at| (share(at), at)).collect();
     ranked.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(b.1)));
-    ranked
-        .into_iter()
-        .take(config.candidates.max(1))
-        .map(|(_, at)| at.0)
-        .collect()
+    ranked.into_iter().take(config.candidates.max(1)).map(|(_, at)| at.0).collect()
 }
 
 /// The blocks of a note in order, the parts of one taken together: the header first.
@@ -124,9 +97,7 @@ fn form_of(units: Vec<(UnitId, Marks)>) -> Vec<(u32, Marks)> {
     for (unit, marks) in units {
         match out.last_mut() {
             // A block asks when its last part does.
-            Some((block, have)) if *block == unit.block => {
-                *have = Marks(have.0 & !Marks::QUESTION | marks.0)
-            }
+            Some((block, have)) if *block == unit.block => *have = Marks(have.0 & !Marks::QUESTION | marks.0),
             _ => out.push((unit.block, marks)),
         }
     }
@@ -144,63 +115,38 @@ struct Surroundings<'a> {
 impl Surroundings<'_> {
     /// The own score of the block `by` places away, with its form; nothing for the note's header.
     fn near(&self, at: usize, by: isize) -> (f64, Marks) {
-        let found = at
-            .checked_add_signed(by)
-            .and_then(|at| self.blocks.get(at))
-            .filter(|(block, _)| *block != UnitId::HEADER);
-        found.map_or((0.0, Marks::default()), |(block, marks)| {
-            (self.own(*block), *marks)
-        })
+        let found =
+            at.checked_add_signed(by).and_then(|at| self.blocks.get(at)).filter(|(block, _)| *block != UnitId::HEADER);
+        found.map_or((0.0, Marks::default()), |(block, marks)| (self.own(*block), *marks))
     }
 
     fn own(&self, block: u32) -> f64 {
-        self.evidence
-            .blocks
-            .get(&(self.note, block))
-            .copied()
-            .unwrap_or(0.0)
+        self.evidence.blocks.get(&(self.note, block)).copied().unwrap_or(0.0)
     }
 
     fn score(&self, at: usize, terms: &Terms, asks: Asks) -> Option<Scored> {
         let (block, marks) = *self.blocks.get(at)?;
         let (switches, config) = (self.switches, self.config);
-        let mut scored = Scored {
-            block,
-            parts: Vec::new(),
-            speaker: 1.0,
-        };
+        let mut scored = Scored { block, parts: Vec::new(), speaker: 1.0 };
         scored.add("block", self.own(block));
         let body = block != UnitId::HEADER;
         if body && switches.neighbours {
             let (before, asked) = self.near(at, -1);
             scored.add("before", config.before_share * before);
             scored.add("after", config.after_share * self.near(at, 1).0);
-            scored.add(
-                "near",
-                config.near_share * (self.near(at, -2).0 + self.near(at, 2).0),
-            );
+            scored.add("near", config.near_share * (self.near(at, -2).0 + self.near(at, 2).0));
             if switches.form && asked.has(Marks::QUESTION) {
                 scored.add("reply", config.reply_share * before);
             }
         }
         if switches.digests {
-            scored.add(
-                "digests",
-                self.evidence
-                    .lent
-                    .get(&(self.note, block))
-                    .copied()
-                    .unwrap_or(0.0),
-            );
+            scored.add("digests", self.evidence.lent.get(&(self.note, block)).copied().unwrap_or(0.0));
         }
         if scored.parts.is_empty() {
             return None;
         }
         if switches.note {
-            scored.add(
-                "note",
-                config.note_share * self.evidence.notes.get(&self.note).copied().unwrap_or(0.0),
-            );
+            scored.add("note", config.note_share * self.evidence.notes.get(&self.note).copied().unwrap_or(0.0));
         }
         if body && switches.form {
             self.add_form(&mut scored, marks, asks);
@@ -216,10 +162,7 @@ impl Surroundings<'_> {
         if marks.has(Marks::QUESTION) {
             scored.add("question", -config.question_penalty);
         }
-        scored.add(
-            "names",
-            config.entity_bonus * f64::from(marks.entities()) / 3.0,
-        );
+        scored.add("names", config.entity_bonus * f64::from(marks.entities()) / 3.0);
         if asks.when && marks.has(Marks::TIME) {
             scored.add("time", config.when_bonus);
         }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use dormouse_vault::text::is_cjk;
-use dormouse_vault::{Layer, Note};
+use dormouse_vault::{Layer, Note, NotePath};
 
 use super::blocks::Scored;
 use super::factors::Factors;
@@ -22,12 +22,26 @@ pub(crate) struct Candidate {
     pub(crate) note: Arc<Note>,
     pub(crate) blocks: Vec<Scored>,
     pub(crate) factors: Factors,
+    /// Factor for the better place of a note that says the same; 1 without one.
+    pub(crate) shared: f64,
+    /// Notes that say the same.
+    pub(crate) also_at: Vec<NotePath>,
 }
 
 impl Candidate {
+    /// A note that stands for itself.
+    pub(crate) fn new(note: &Arc<Note>, blocks: Vec<Scored>, factors: Factors) -> Self {
+        Self { note: Arc::clone(note), blocks, factors, shared: 1.0, also_at: Vec::new() }
+    }
+
     /// The best block's score times the note's factors.
     pub(crate) fn score(&self) -> f64 {
-        self.blocks.first().map_or(0.0, Scored::score) * self.factors.product()
+        self.blocks.first().map_or(0.0, Scored::score) * self.factor()
+    }
+
+    /// The product of its factors.
+    pub(crate) fn factor(&self) -> f64 {
+        self.factors.product() * self.shared
     }
 }
 
@@ -37,29 +51,22 @@ pub(crate) fn best_first(blocks: &mut [Scored]) {
 }
 
 /// How a score came about.
-pub(crate) fn explain(best: Option<&Scored>, factors: &Factors) -> Explain {
-    let named = |name: &str, value| Named {
-        name: name.to_owned(),
-        value,
-    };
+pub(crate) fn explain(candidate: &Candidate) -> Explain {
+    let (best, factors) = (candidate.blocks.first(), &candidate.factors);
+    let named = |name: &str, value| Named { name: name.to_owned(), value };
     let text = best.map_or(0.0, Scored::text);
+    let shared = (candidate.shared > 1.0).then(|| named("shared", candidate.shared));
+    let named_factors = [
+        named("text", text),
+        named("speaker", best.map_or(1.0, |s| s.speaker)),
+        named("layer", factors.layer),
+        named("centrality", factors.centrality),
+        named("community", factors.community),
+        named("recency", factors.recency),
+    ];
     Explain {
-        factors: vec![
-            named("text", text),
-            named("speaker", best.map_or(1.0, |s| s.speaker)),
-            named("layer", factors.layer),
-            named("centrality", factors.centrality),
-            named("community", factors.community),
-            named("recency", factors.recency),
-        ],
-        parts: best
-            .map(|s| {
-                s.parts
-                    .iter()
-                    .map(|(name, value)| named(name, *value))
-                    .collect()
-            })
-            .unwrap_or_default(),
+        factors: named_factors.into_iter().chain(shared).collect(),
+        parts: best.map(|s| s.parts.iter().map(|(name, value)| named(name, *value)).collect()).unwrap_or_default(),
     }
 }
 
@@ -80,9 +87,8 @@ pub(crate) fn same_text(hit: &Hit, texts: &BTreeMap<String, usize>) -> Option<us
 
 /// Digests take at most their share of the first places, as long as other notes answer too.
 pub(crate) fn uncrowded(ranked: Vec<Candidate>, share: f64) -> Vec<Candidate> {
-    let (mut digests, mut others): (VecDeque<_>, VecDeque<_>) = ranked
-        .into_iter()
-        .partition(|c| c.note.layer == Layer::Digest);
+    let (mut digests, mut others): (VecDeque<_>, VecDeque<_>) =
+        ranked.into_iter().partition(|c| c.note.layer == Layer::Digest);
     let mut out: Vec<Candidate> = Vec::with_capacity(digests.len() + others.len());
     let mut taken = 0.0;
     loop {
@@ -92,13 +98,8 @@ pub(crate) fn uncrowded(ranked: Vec<Candidate>, share: f64) -> Vec<Candidate> {
             (Some(_), None) => digests.pop_front(),
             (None, Some(_)) => others.pop_front(),
             (Some(digest), Some(other)) => {
-                let crowded = taken >= (share * place).ceil()
-                    && other.score() >= WORTH_A_PLACE * digest.score();
-                if digest.score() > other.score() && !crowded {
-                    digests.pop_front()
-                } else {
-                    others.pop_front()
-                }
+                let crowded = taken >= (share * place).ceil() && other.score() >= WORTH_A_PLACE * digest.score();
+                if digest.score() > other.score() && !crowded { digests.pop_front() } else { others.pop_front() }
             }
         };
         if let Some(next) = next {

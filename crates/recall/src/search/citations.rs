@@ -18,19 +18,17 @@ impl Citations {
     /// Reads them. Linear in the links of the digest layer.
     pub(crate) fn of(snapshot: &Snapshot) -> Self {
         let mut blocks: BTreeMap<(NoteKey, u32), Vec<(NoteKey, u32)>> = BTreeMap::new();
-        for note in snapshot
-            .notes()
-            .filter(|n| n.layer == Layer::Digest && n.is_live())
-        {
+        for note in snapshot.notes().filter(|n| n.layer == Layer::Digest && n.is_live()) {
             let key = NoteKey::of(&note.path);
             for (number, cites) in by_block(note, snapshot) {
                 let targets = cites.iter().filter_map(|cite| {
                     let target = snapshot.note(&cite.note)?;
                     let id = cite.block.as_deref()?;
-                    let block = target.doc.blocks.iter().position(|b| {
-                        b.id.as_deref()
-                            .is_some_and(|have| have.eq_ignore_ascii_case(id))
-                    })?;
+                    let block = target
+                        .doc
+                        .blocks
+                        .iter()
+                        .position(|b| b.id.as_deref().is_some_and(|have| have.eq_ignore_ascii_case(id)))?;
                     Some((NoteKey::of(&cite.note), u32::try_from(block).ok()?))
                 });
                 blocks.entry((key, number)).or_default().extend(targets);
@@ -51,36 +49,20 @@ pub(crate) fn by_block(note: &Note, snapshot: &Snapshot) -> BTreeMap<u32, BTreeS
     let mut out: BTreeMap<u32, BTreeSet<Citation>> = BTreeMap::new();
     for (link, resolution) in snapshot.links_of(note) {
         let anchor = link.subpath.strip_prefix("#^");
-        let provenance = link
-            .predicate
-            .as_deref()
-            .is_some_and(|p| p.eq_ignore_ascii_case("derived_from"));
+        let provenance = link.predicate.as_deref().is_some_and(|p| p.eq_ignore_ascii_case("derived_from"));
         let Some(path) = resolution.path() else {
             continue;
         };
         if (anchor.is_none() && !provenance) || *path == note.path {
             continue;
         }
-        let holder = note
-            .doc
-            .blocks
-            .partition_point(|b| b.span.start <= link.span.start)
-            .checked_sub(1);
-        let Some(holder) = holder.filter(|h| {
-            note.doc
-                .blocks
-                .get(*h)
-                .is_some_and(|b| link.span.start < b.span.end)
-        }) else {
+        let holder = note.doc.blocks.partition_point(|b| b.span.start <= link.span.start).checked_sub(1);
+        let Some(holder) = holder.filter(|h| note.doc.blocks.get(*h).is_some_and(|b| link.span.start < b.span.end))
+        else {
             continue;
         };
-        let cite = Citation {
-            note: path.clone(),
-            block: anchor.map(str::to_owned),
-        };
-        let before = holder
-            .checked_sub(1)
-            .filter(|_| only_provenance(note, holder));
+        let cite = Citation { note: path.clone(), block: anchor.map(str::to_owned) };
+        let before = holder.checked_sub(1).filter(|_| only_provenance(note, holder));
         for block in [Some(holder), before].into_iter().flatten() {
             if let Ok(block) = u32::try_from(block) {
                 out.entry(block).or_default().insert(cite.clone());
@@ -95,13 +77,8 @@ fn only_provenance(note: &Note, block: usize) -> bool {
     let Some(block) = note.doc.blocks.get(block) else {
         return false;
     };
-    let first = note
-        .doc
-        .fields
-        .iter()
-        .find(|field| block.span.contains(&field.span.start));
+    let first = note.doc.fields.iter().find(|field| block.span.contains(&field.span.start));
     first.is_some_and(|field| {
-        field.key.eq_ignore_ascii_case("derived_from")
-            && field.span.start.saturating_sub(block.span.start) <= 4
+        field.key.eq_ignore_ascii_case("derived_from") && field.span.start.saturating_sub(block.span.start) <= 4
     })
 }

@@ -43,81 +43,42 @@ pub(crate) struct Scope<'a> {
 }
 
 /// Scores blocks and notes. Linear in the places of the terms.
-pub(crate) fn weigh(
-    terms: &Terms,
-    citations: &Citations,
-    scope: &Scope<'_>,
-    config: &RecallConfig,
-) -> Evidence {
-    let (rows, idf) = rows(terms, citations, scope, config);
+pub(crate) fn weigh(terms: &Terms, citations: &Citations, scope: &Scope<'_>, config: &RecallConfig) -> Evidence {
+    let (mut rows, idf) = rows(terms, scope);
     let mut out = Evidence::default();
+    lend(&mut out, &mut rows, terms, &idf, citations, scope, config);
     let average = rows.values().map(|r| r.length).sum::<f64>() / (rows.len().max(1) as f64);
     for (&(note, unit), row) in &rows {
         let score = row_score(row, terms, &idf, average, config);
         let best = out.blocks.entry((note, unit.block)).or_insert(0.0);
         *best = best.max(score);
     }
-    lend(&mut out, citations, scope, config);
     out.notes = notes(terms, scope, config);
     qualify(&mut out, terms, citations, scope);
     let allowed = |note: &NoteKey| (scope.allowed)(*note);
     normalise(&mut out.blocks, &mut out.lent, |(note, _)| allowed(note));
-    let best = out
-        .notes
-        .iter()
-        .filter(|(note, _)| allowed(note))
-        .map(|(_, s)| *s)
-        .fold(0.0, f64::max);
+    let best = out.notes.iter().filter(|(note, _)| allowed(note)).map(|(_, s)| *s).fold(0.0, f64::max);
     if best > 0.0 {
-        out.notes
-            .values_mut()
-            .for_each(|s| *s = (*s / best).min(1.0));
+        out.notes.values_mut().for_each(|s| *s = (*s / best).min(1.0));
     }
     out
 }
 
 type Rows = BTreeMap<(NoteKey, UnitId), Row>;
 
-fn rows(
-    terms: &Terms,
-    citations: &Citations,
-    scope: &Scope<'_>,
-    config: &RecallConfig,
-) -> (Rows, Vec<(f64, f64)>) {
+fn rows(terms: &Terms, scope: &Scope<'_>) -> (Rows, Vec<(f64, f64)>) {
     let mut rows: Rows = BTreeMap::new();
     let mut idf = Vec::with_capacity(terms.terms.len());
     for (at, term) in terms.terms.iter().enumerate() {
-        let mut extra: BTreeMap<(NoteKey, UnitId), f64> = BTreeMap::new();
         for place in term.body.iter().filter(|p| (scope.live)(p.note)) {
             let row = rows.entry((place.note, place.unit)).or_default();
             row.body.push((at, f64::from(place.count)));
             row.length = f64::from(place.length);
-            if (scope.lends)(place.note) {
-                for &(note, block) in citations.of_block(place.note, place.unit.block) {
-                    let count = extra
-                        .entry((note, UnitId { block, part: 0 }))
-                        .or_insert(0.0);
-                    *count += config.expansion_weight * f64::from(place.count);
-                }
-            }
-        }
-        for (unit, count) in extra {
-            let row = rows.entry(unit).or_default();
-            match row.body.last_mut() {
-                Some((last, have)) if *last == at => *have += count,
-                _ => row.body.push((at, count)),
-            }
         }
         for place in term.header.iter().filter(|p| (scope.live)(p.note)) {
-            rows.entry((place.note, place.unit))
-                .or_default()
-                .header
-                .push(at);
+            rows.entry((place.note, place.unit)).or_default().header.push(at);
         }
-        idf.push((
-            rarity(term.body.len(), scope.units),
-            rarity(term.header.len(), scope.units),
-        ));
+        idf.push((rarity(term.body.len(), scope.units), rarity(term.header.len(), scope.units)));
     }
     (rows, idf)
 }
@@ -129,22 +90,12 @@ fn rarity(with: usize, of: u64) -> f64 {
 }
 
 fn saturate(count: f64, length: f64, average: f64, config: &RecallConfig) -> f64 {
-    let norm = if average > 0.0 {
-        1.0 - config.b + config.b * length / average
-    } else {
-        1.0
-    };
+    let norm = if average > 0.0 { 1.0 - config.b + config.b * length / average } else { 1.0 };
     let k1 = config.k1.max(0.0);
     count * (k1 + 1.0) / (count + k1 * norm)
 }
 
-fn row_score(
-    row: &Row,
-    terms: &Terms,
-    idf: &[(f64, f64)],
-    average: f64,
-    config: &RecallConfig,
-) -> f64 {
+fn row_score(row: &Row, terms: &Terms, idf: &[(f64, f64)], average: f64, config: &RecallConfig) -> f64 {
     let weight = |at: usize| terms.terms.get(at).map_or(0.0, |t| t.weight);
     let rare = |at: usize| idf.get(at).copied().unwrap_or_default();
     let body: f64 = row
@@ -156,18 +107,46 @@ fn row_score(
     body + config.header_weight * header
 }
 
-/// A share of each digest block's score goes to the source blocks that it cites.
-fn lend(out: &mut Evidence, citations: &Citations, scope: &Scope<'_>, config: &RecallConfig) {
-    for (&(note, block), &score) in out
-        .blocks
-        .iter()
-        .filter(|((note, _), _)| (scope.lends)(*note))
-    {
-        for &target in citations.of_block(note, block) {
-            let lent = out.lent.entry(target).or_insert(0.0);
-            *lent = lent.max(config.digest_share * score);
+/// What digest blocks add to the source blocks that they cite: their words are counted there as
+/// well, and a share of their score goes there. Only words that the source block lacks add
+/// anything, since a digest that repeats its source is no second witness.
+fn lend(
+    out: &mut Evidence,
+    rows: &mut Rows,
+    terms: &Terms,
+    idf: &[(f64, f64)],
+    citations: &Citations,
+    scope: &Scope<'_>,
+    config: &RecallConfig,
+) {
+    let mut extra: BTreeMap<(NoteKey, u32), BTreeMap<usize, f64>> = BTreeMap::new();
+    for ((note, unit), row) in rows.iter().filter(|((note, _), _)| (scope.lends)(*note)) {
+        for target in citations.of_block(*note, unit.block) {
+            let have = words_of(rows, *target);
+            let new = row.body.iter().filter(|(at, _)| !have.contains(at));
+            let added = Row { body: new.copied().collect(), ..Row::default() };
+            if added.body.is_empty() {
+                continue;
+            }
+            let share = config.digest_share * row_score(&added, terms, idf, 0.0, config);
+            let lent = out.lent.entry(*target).or_insert(0.0);
+            *lent = lent.max(share);
+            let words = extra.entry(*target).or_default();
+            for (at, count) in added.body {
+                *words.entry(at).or_insert(0.0) += config.expansion_weight * count;
+            }
         }
     }
+    for ((note, block), words) in extra {
+        let row = rows.entry((note, UnitId { block, part: 0 })).or_default();
+        row.body.extend(words);
+    }
+}
+
+/// The terms that a block's own text has, in any of its parts.
+fn words_of(rows: &Rows, (note, block): (NoteKey, u32)) -> BTreeSet<usize> {
+    let part = |part| (note, UnitId { block, part });
+    rows.range(part(0)..=part(u16::MAX)).flat_map(|(_, row)| row.body.iter().map(|(at, _)| *at)).collect()
 }
 
 fn notes(terms: &Terms, scope: &Scope<'_>, config: &RecallConfig) -> BTreeMap<NoteKey, f64> {
@@ -179,8 +158,7 @@ fn notes(terms: &Terms, scope: &Scope<'_>, config: &RecallConfig) -> BTreeMap<No
         }
         let rare = rarity(counts.len(), scope.notes as u64);
         for (note, count) in counts {
-            *out.entry(note).or_insert(0.0) +=
-                term.weight * rare * saturate(count, 0.0, 0.0, config);
+            *out.entry(note).or_insert(0.0) += term.weight * rare * saturate(count, 0.0, 0.0, config);
         }
     }
     out
@@ -188,15 +166,9 @@ fn notes(terms: &Terms, scope: &Scope<'_>, config: &RecallConfig) -> BTreeMap<No
 
 fn qualify(out: &mut Evidence, terms: &Terms, citations: &Citations, scope: &Scope<'_>) {
     for term in terms.terms.iter().filter(|t| t.qualifies) {
-        out.qualified
-            .extend(term.body.iter().chain(&term.header).map(|p| p.note));
+        out.qualified.extend(term.body.iter().chain(&term.header).map(|p| p.note));
         for place in term.body.iter().filter(|p| (scope.lends)(p.note)) {
-            out.qualified.extend(
-                citations
-                    .of_block(place.note, place.unit.block)
-                    .iter()
-                    .map(|(note, _)| *note),
-            );
+            out.qualified.extend(citations.of_block(place.note, place.unit.block).iter().map(|(note, _)| *note));
         }
     }
 }
@@ -204,15 +176,8 @@ fn qualify(out: &mut Evidence, terms: &Terms, citations: &Citations, scope: &Sco
 type Scores = BTreeMap<(NoteKey, u32), f64>;
 
 fn normalise(blocks: &mut Scores, lent: &mut Scores, allowed: impl Fn(&(NoteKey, u32)) -> bool) {
-    let best = blocks
-        .iter()
-        .filter(|(at, _)| allowed(at))
-        .map(|(_, s)| *s)
-        .fold(0.0, f64::max);
+    let best = blocks.iter().filter(|(at, _)| allowed(at)).map(|(_, s)| *s).fold(0.0, f64::max);
     if best > 0.0 {
-        blocks
-            .values_mut()
-            .chain(lent.values_mut())
-            .for_each(|s| *s = (*s / best).min(1.0));
+        blocks.values_mut().chain(lent.values_mut()).for_each(|s| *s = (*s / best).min(1.0));
     }
 }

@@ -4,9 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use chrono::{DateTime, FixedOffset, Utc};
-use dormouse_vault::meta::{
-    Archived, Artefact, Communities, DreamLedger, DreamOutcome, Loaded, Recency,
-};
+use dormouse_vault::meta::{Archived, Artefact, Communities, DreamLedger, DreamOutcome, Loaded, Recency};
 use dormouse_vault::{Layer, Note, NotePath, Snapshot, Vault};
 
 use super::reply::{SignalFreshness, SignalState};
@@ -43,15 +41,7 @@ impl Signals {
         config: &RecallConfig,
     ) -> Self {
         let mut out = Self::default();
-        out.state(
-            "centrality",
-            if switches.centrality {
-                SignalState::Fresh
-            } else {
-                SignalState::Off
-            },
-            None,
-        );
+        out.state("centrality", if switches.centrality { SignalState::Fresh } else { SignalState::Off }, None);
         if let Some(communities) = out.take::<Communities>(
             "communities",
             vault,
@@ -60,11 +50,8 @@ impl Signals {
             now,
             Some(config.stale_after_days),
         ) {
-            out.communities = communities
-                .communities
-                .iter()
-                .flat_map(|c| c.members.iter().map(|m| (m.clone(), c.id)))
-                .collect();
+            out.communities =
+                communities.communities.iter().flat_map(|c| c.members.iter().map(|m| (m.clone(), c.id))).collect();
         }
         if let Some(recency) = out.take::<Recency>(
             "recency",
@@ -74,31 +61,15 @@ impl Signals {
             now,
             Some(config.stale_after_days),
         ) {
-            out.recency = recency
-                .notes
-                .into_iter()
-                .map(|(path, r)| (path, r.score))
-                .collect();
+            out.recency = recency.notes.into_iter().map(|(path, r)| (path, r.score)).collect();
         }
         // What sleeps goes on sleeping until consolidate wakes it.
-        if let Some(archived) = out.take::<Archived>(
-            "archived",
-            vault,
-            switches.archive,
-            |a| a.computed_at,
-            now,
-            None,
-        ) {
+        if let Some(archived) = out.take::<Archived>("archived", vault, switches.archive, |a| a.computed_at, now, None)
+        {
             out.archived = archived.notes.into_keys().collect();
         }
-        if let Some(ledger) = out.take::<DreamLedger>(
-            "digests",
-            vault,
-            switches.digests,
-            |l| l.computed_at,
-            now,
-            None,
-        ) {
+        if let Some(ledger) = out.take::<DreamLedger>("digests", vault, switches.digests, |l| l.computed_at, now, None)
+        {
             out.doubtful = doubtful(&ledger);
         }
         out
@@ -128,39 +99,20 @@ impl Signals {
             return None;
         };
         let at = computed_at(&value);
-        let stale = now
-            .zip(stale_after_days)
-            .is_some_and(|(now, days)| (now.to_utc() - at).num_days() > days);
+        let stale = now.zip(stale_after_days).is_some_and(|(now, days)| (now.to_utc() - at).num_days() > days);
         if stale {
             self.warnings.push(format!(
                 "{name}: computed on {}, too long ago to be used; run `dormouse consolidate`",
                 at.date_naive()
             ));
         }
-        self.state(
-            name,
-            if stale {
-                SignalState::Stale
-            } else {
-                SignalState::Fresh
-            },
-            Some(at),
-        );
+        self.state(name, if stale { SignalState::Stale } else { SignalState::Fresh }, Some(at));
         (!stale).then_some(value)
     }
 
     /// Notes the state of a signal.
-    pub(crate) fn state(
-        &mut self,
-        signal: &str,
-        state: SignalState,
-        computed_at: Option<DateTime<Utc>>,
-    ) {
-        self.freshness.push(SignalFreshness {
-            signal: signal.to_owned(),
-            state,
-            computed_at,
-        });
+    pub(crate) fn state(&mut self, signal: &str, state: SignalState, computed_at: Option<DateTime<Utc>>) {
+        self.freshness.push(SignalFreshness { signal: signal.to_owned(), state, computed_at });
     }
 }
 
@@ -175,9 +127,7 @@ fn doubtful(ledger: &DreamLedger) -> BTreeSet<NotePath> {
             }
         }
     }
-    let bad = counts
-        .into_iter()
-        .filter(|(_, (lost, kept))| *lost > MAX_DROPPED * (lost + kept));
+    let bad = counts.into_iter().filter(|(_, (lost, kept))| *lost > MAX_DROPPED * (lost + kept));
     bad.map(|(path, _)| path.clone()).collect()
 }
 
@@ -205,11 +155,7 @@ impl Factors {
         config: &RecallConfig,
     ) -> Self {
         let bound = |value: f64| {
-            if value.is_finite() {
-                value.clamp(0.5, 2.0)
-            } else {
-                1.0
-            }
+            if value.is_finite() { value.clamp(0.5, 2.0) } else { 1.0 }
         };
         let layer = match note.layer {
             Layer::Digest => config.digest_weight,
@@ -220,17 +166,9 @@ impl Factors {
         let inbound = snapshot.graph().inbound(&note.path) as f64;
         Self {
             layer: if switches.layer { bound(layer) } else { 1.0 },
-            centrality: if switches.centrality {
-                bound(1.0 + config.centrality_alpha * inbound.ln_1p())
-            } else {
-                1.0
-            },
+            centrality: if switches.centrality { bound(1.0 + config.centrality_alpha * inbound.ln_1p()) } else { 1.0 },
             community: 1.0,
-            recency: if switches.recency {
-                bound(recency(note, signals, now, config))
-            } else {
-                1.0
-            },
+            recency: if switches.recency { bound(recency(note, signals, now, config)) } else { 1.0 },
         }
     }
 
@@ -240,12 +178,7 @@ impl Factors {
     }
 }
 
-fn recency(
-    note: &Note,
-    signals: &Signals,
-    now: Option<DateTime<FixedOffset>>,
-    config: &RecallConfig,
-) -> f64 {
+fn recency(note: &Note, signals: &Signals, now: Option<DateTime<FixedOffset>>, config: &RecallConfig) -> f64 {
     if note.layer == Layer::Digest {
         // A digest that consolidate has not weighed yet is new.
         let freshness = signals.recency.get(&note.path).copied().unwrap_or(1.0);
@@ -260,11 +193,7 @@ fn recency(
 
 /// Gives β to every digest that shares its community with another one of the three best digests.
 /// `ranked` are the notes with their factors, best first.
-pub(crate) fn boost_communities(
-    ranked: &mut [(&Note, &mut Factors)],
-    signals: &Signals,
-    config: &RecallConfig,
-) {
+pub(crate) fn boost_communities(ranked: &mut [(&Note, &mut Factors)], signals: &Signals, config: &RecallConfig) {
     let theme = |note: &Note| signals.communities.get(&note.path).copied();
     let seeds: Vec<(NotePath, u32)> = ranked
         .iter()
@@ -272,18 +201,10 @@ pub(crate) fn boost_communities(
         .take(3)
         .filter_map(|(note, _)| theme(note).map(|c| (note.path.clone(), c)))
         .collect();
-    let beta = if config.community_beta.is_finite() {
-        config.community_beta.clamp(0.5, 2.0)
-    } else {
-        1.0
-    };
+    let beta = if config.community_beta.is_finite() { config.community_beta.clamp(0.5, 2.0) } else { 1.0 };
     for (note, factors) in ranked {
         let own = theme(note);
-        if own.is_some()
-            && seeds
-                .iter()
-                .any(|(path, community)| *path != note.path && Some(*community) == own)
-        {
+        if own.is_some() && seeds.iter().any(|(path, community)| *path != note.path && Some(*community) == own) {
             factors.community = beta;
         }
     }

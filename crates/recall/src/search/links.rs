@@ -16,11 +16,7 @@ const SECOND_STEP: f64 = 0.5;
 /// Spreads the scores of `seeds` along links, two steps at most. A note gets the strongest of what
 /// reaches it, damped by the square root of the number of links at the giving end, so that a hub
 /// lights up nobody.
-pub(crate) fn spread(
-    seeds: &[(NotePath, f64)],
-    snapshot: &Snapshot,
-    config: &RecallConfig,
-) -> BTreeMap<NotePath, f64> {
+pub(crate) fn spread(seeds: &[(NotePath, f64)], snapshot: &Snapshot, config: &RecallConfig) -> BTreeMap<NotePath, f64> {
     let mut out: BTreeMap<NotePath, f64> = BTreeMap::new();
     for (seed, score) in seeds.iter().take(config.link_seeds) {
         let near = neighbours(seed, snapshot);
@@ -29,10 +25,7 @@ pub(crate) fn spread(
             raise(&mut out, next, reached);
             // A second step only over a digest: from one source of it to the others.
             if is_digest(next, snapshot) && !is_digest(seed, snapshot) {
-                for (far, weight) in neighbours(next, snapshot)
-                    .iter()
-                    .filter(|(far, _)| far != seed)
-                {
+                for (far, weight) in neighbours(next, snapshot).iter().filter(|(far, _)| far != seed) {
                     raise(&mut out, far, reached * SECOND_STEP * weight);
                 }
             }
@@ -58,14 +51,7 @@ fn neighbours(path: &NotePath, snapshot: &Snapshot) -> Vec<(NotePath, f64)> {
     let damping = (ends.len().max(1) as f64).sqrt();
     let here = is_digest(path, snapshot);
     let weight = |end: &NotePath| {
-        if here != is_digest(end, snapshot) {
-            1.0
-        } else {
-            PLAIN_LINK
-        }
+        if here != is_digest(end, snapshot) { 1.0 } else { PLAIN_LINK }
     };
-    ends.into_iter()
-        .take(MAX_LINKS)
-        .map(|end| (end.clone(), weight(end) / damping))
-        .collect()
+    ends.into_iter().take(MAX_LINKS).map(|end| (end.clone(), weight(end) / damping)).collect()
 }

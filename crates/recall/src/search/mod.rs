@@ -1,7 +1,7 @@
 //! `search`: from a query to notes with their best passages.
 //!
 //! query → terms → evidence (what stands where) → blocks (scores with their surroundings) →
-//! factors (what the note is) → links → passages.
+//! factors (what the note is) → links → pairs (a digest and its source are one result) → passages.
 
 mod blocks;
 mod candidate;
@@ -10,6 +10,7 @@ mod evidence;
 mod factors;
 mod links;
 mod meaning;
+mod pairs;
 mod passages;
 mod query;
 mod reply;
@@ -18,8 +19,6 @@ mod run;
 mod terms;
 
 pub(crate) use citations::Citations;
-pub use reply::{
-    Citation, Explain, Hit, Named, Passage, SearchReply, SignalFreshness, SignalState,
-};
+pub use reply::{Citation, Explain, Hit, Named, Passage, SearchReply, SignalFreshness, SignalState};
 pub use request::{SearchRequest, SignalSwitches};
-pub(crate) use run::run;
+pub(crate) use run::{Pairing, run};

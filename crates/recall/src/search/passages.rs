@@ -25,30 +25,14 @@ pub(crate) fn passages(
     cites: &BTreeMap<u32, BTreeSet<Citation>>,
 ) -> Vec<Passage> {
     let best = scored.first().map_or(0.0, Scored::score);
-    let blocks = scored
-        .iter()
-        .filter(|s| s.block != UnitId::HEADER && s.score() >= best * WORTH_SHOWING);
-    let mut shown: Vec<(u32, f64)> = blocks
-        .take(limit)
-        .map(|s| (s.block, s.score() * factor))
-        .collect();
+    let blocks = scored.iter().filter(|s| s.block != UnitId::HEADER && s.score() >= best * WORTH_SHOWING);
+    let mut shown: Vec<(u32, f64)> = blocks.take(limit).map(|s| (s.block, s.score() * factor)).collect();
     if shown.is_empty() && limit > 0 {
         // The name alone matched: the note's first block stands for it.
-        let first = note
-            .doc
-            .blocks
-            .iter()
-            .position(|b| !matches!(b.kind, BlockKind::Rule | BlockKind::Comment));
-        shown.extend(
-            first
-                .and_then(|at| u32::try_from(at).ok())
-                .map(|at| (at, best * factor)),
-        );
+        let first = note.doc.blocks.iter().position(|b| !matches!(b.kind, BlockKind::Rule | BlockKind::Comment));
+        shown.extend(first.and_then(|at| u32::try_from(at).ok()).map(|at| (at, best * factor)));
     }
-    shown
-        .into_iter()
-        .filter_map(|(at, score)| passage(note, text, at, score, terms, cites))
-        .collect()
+    shown.into_iter().filter_map(|(at, score)| passage(note, text, at, score, terms, cites)).collect()
 }
 
 fn passage(
@@ -68,10 +52,7 @@ fn passage(
         text: shown.to_owned(),
         highlights: highlights(shown, terms),
         score,
-        cites: cites
-            .get(&at)
-            .map(|c| c.iter().cloned().collect())
-            .unwrap_or_default(),
+        cites: cites.get(&at).map(|c| c.iter().cloned().collect()).unwrap_or_default(),
     })
 }
 
@@ -82,17 +63,11 @@ fn highlights(text: &str, terms: &BTreeSet<&str>) -> Vec<Range<usize>> {
     let mut pair = false;
     for word in &words {
         let is = |wanted: fn(Role) -> bool| {
-            word.terms
-                .iter()
-                .any(|(role, term)| wanted(*role) && terms.contains(term.as_str()))
+            word.terms.iter().any(|(role, term)| wanted(*role) && terms.contains(term.as_str()))
         };
         let opens = is(|role| role == Role::Pair);
         let lone = word.terms.len() == 1 && is(|role| role == Role::Single) && terms.len() == 1;
-        if opens
-            || pair
-            || lone
-            || is(|role| matches!(role, Role::Stem | Role::Whole | Role::Part | Role::Stop))
-        {
+        if opens || pair || lone || is(|role| matches!(role, Role::Stem | Role::Whole | Role::Part | Role::Stop)) {
             match out.last_mut() {
                 Some(last) if last.end == word.span.start => last.end = word.span.end,
                 _ => out.push(word.span.clone()),

@@ -32,9 +32,7 @@ impl Query {
         let mut query = Self::default();
         let cut = truncate_chars(raw, MAX_CHARS);
         if cut.len() < raw.len() {
-            query.notices.push(format!(
-                "only the first {MAX_CHARS} characters of the query were read"
-            ));
+            query.notices.push(format!("only the first {MAX_CHARS} characters of the query were read"));
         }
         let mut left_out = Vec::new();
         for piece in Pieces(cut) {
@@ -44,9 +42,7 @@ impl Query {
         if only_negative && !left_out.is_empty() {
             // Nothing is left to search for: a leading minus was meant as text, as in `-verify`.
             query.text = left_out.join(" ");
-            query
-                .notices
-                .push("nothing but exclusions: searched as text".to_owned());
+            query.notices.push("nothing but exclusions: searched as text".to_owned());
         } else {
             query.without = left_out;
         }
@@ -55,21 +51,13 @@ impl Query {
 
     fn take(&mut self, piece: Piece<'_>, left_out: &mut Vec<String>) {
         match piece {
-            Piece::Phrase {
-                text,
-                negative: true,
-            } => left_out.push(text.to_owned()),
-            Piece::Phrase {
-                text,
-                negative: false,
-            } => {
+            Piece::Phrase { text, negative: true } => left_out.push(text.to_owned()),
+            Piece::Phrase { text, negative: false } => {
                 self.phrases.push(text.to_owned());
                 self.add(text);
             }
             Piece::Word(word) => {
-                let excluded = word
-                    .strip_prefix('-')
-                    .filter(|rest| rest.starts_with(char::is_alphanumeric));
+                let excluded = word.strip_prefix('-').filter(|rest| rest.starts_with(char::is_alphanumeric));
                 if let Some(rest) = excluded {
                     left_out.push(rest.to_owned());
                 } else if !self.filter(word) {
@@ -97,10 +85,7 @@ impl Query {
                 Some(layer) => filters.layers.push(layer),
                 None => return false,
             },
-            "bucket" => match Bucket::ALL
-                .into_iter()
-                .find(|b| b.as_str().eq_ignore_ascii_case(value))
-            {
+            "bucket" => match Bucket::ALL.into_iter().find(|b| b.as_str().eq_ignore_ascii_case(value)) {
                 Some(bucket) => filters.buckets.push(bucket),
                 None => return false,
             },
@@ -108,9 +93,7 @@ impl Query {
             "folder" | "path" => filters.folder = Some(value.trim_matches('/').to_owned()),
             "prop" => match value.split_once('=') {
                 Some((name, wanted)) if !name.is_empty() => {
-                    filters
-                        .properties
-                        .insert(name.to_owned(), wanted.to_owned());
+                    filters.properties.insert(name.to_owned(), wanted.to_owned());
                 }
                 _ => return false,
             },
@@ -136,26 +119,14 @@ fn layer(value: &str) -> Option<Layer> {
 /// `2026`, `2026-11`, `2026-11-30`, and ranges `a..b`, `a..`, `..b`; both ends are included.
 fn dates(value: &str) -> Option<(Option<NaiveDate>, Option<NaiveDate>)> {
     let (from, until) = value.split_once("..").unwrap_or((value, value));
-    let from = if from.is_empty() {
-        None
-    } else {
-        Some(span(from)?.0)
-    };
-    let until = if until.is_empty() {
-        None
-    } else {
-        Some(span(until)?.1)
-    };
+    let from = if from.is_empty() { None } else { Some(span(from)?.0) };
+    let until = if until.is_empty() { None } else { Some(span(until)?.1) };
     (from.is_some() || until.is_some()).then_some((from, until))
 }
 
 /// The first and last day of a year, month or day.
 fn span(text: &str) -> Option<(NaiveDate, NaiveDate)> {
-    let numbers: Vec<u32> = text
-        .split('-')
-        .map(u32::from_str)
-        .collect::<Result<_, _>>()
-        .ok()?;
+    let numbers: Vec<u32> = text.split('-').map(u32::from_str).collect::<Result<_, _>>().ok()?;
     let day = |y: u32, m, d| NaiveDate::from_ymd_opt(i32::try_from(y).ok()?, m, d);
     match *numbers.as_slice() {
         [year] if text.len() == 4 => Some((day(year, 1, 1)?, day(year, 12, 31)?)),
@@ -188,12 +159,8 @@ impl<'a> Iterator for Pieces<'a> {
         if self.0.is_empty() {
             return None;
         }
-        for (prefix, close, negative) in [
-            ("\"", '"', false),
-            ("-\"", '"', true),
-            ("“", '”', false),
-            ("-“", '”', true),
-        ] {
+        for (prefix, close, negative) in [("\"", '"', false), ("-\"", '"', true), ("“", '”', false), ("-“", '”', true)]
+        {
             if let Some(inside) = self.0.strip_prefix(prefix)
                 && let Some((text, rest)) = inside.split_once(close)
             {
@@ -214,28 +181,19 @@ mod tests {
     use expect_test::{Expect, expect};
 
     fn check(raw: &str, expected: Expect) {
-        let Query {
-            text,
-            phrases,
-            without,
-            filters,
-            notices,
-        } = Query::parse(raw);
+        let Query { text, phrases, without, filters, notices } = Query::parse(raw);
         let mut got = format!("text {text:?}");
-        for (name, list) in [
-            ("phrases", phrases),
-            ("without", without),
-            ("notices", notices),
-        ] {
+        for (name, list) in [("phrases", phrases), ("without", without), ("notices", notices)] {
             if !list.is_empty() {
                 got.push_str(&format!("; {name} {list:?}"));
             }
         }
         if !filters.is_empty() {
             let mut filters = serde_json::to_value(filters).unwrap();
-            filters.as_object_mut().unwrap().retain(|_, v| {
-                !v.is_null() && v != &serde_json::json!([]) && v != &serde_json::json!({})
-            });
+            filters
+                .as_object_mut()
+                .unwrap()
+                .retain(|_, v| !v.is_null() && v != &serde_json::json!([]) && v != &serde_json::json!({}));
             got.push_str(&format!("; filters {filters}"));
         }
         expected.assert_eq(&got);
@@ -243,41 +201,23 @@ mod tests {
 
     #[test]
     fn operators_mean_what_they_say() {
-        check(
-            "in:digest tag:#x bm25",
-            expect![[r#"text "bm25"; filters {"layers":["digest"],"tags":["x"]}"#]],
-        );
-        check(
-            "date:2026-11.. cake -tea",
-            expect![[r#"text "cake"; without ["tea"]; filters {"from":"2026-11-01"}"#]],
-        );
+        check("in:digest tag:#x bm25", expect![[r#"text "bm25"; filters {"layers":["digest"],"tags":["x"]}"#]]);
+        check("date:2026-11.. cake -tea", expect![[r#"text "cake"; without ["tea"]; filters {"from":"2026-11-01"}"#]]);
         check(
             "date:2026-02 \"exact phrase\" bucket:wiki",
             expect![[
                 r#"text "exact phrase"; phrases ["exact phrase"]; filters {"buckets":["wiki"],"from":"2026-02-01","until":"2026-02-28"}"#
             ]],
         );
-        check(
-            "prop:conv=conv-26 who",
-            expect![[r#"text "who"; filters {"properties":{"conv":"conv-26"}}"#]],
-        );
+        check("prop:conv=conv-26 who", expect![[r#"text "who"; filters {"properties":{"conv":"conv-26"}}"#]]);
     }
 
     #[test]
     fn what_does_not_parse_is_text() {
-        check(
-            "cache:warm in:nowhere date:soon title:",
-            expect![[r#"text "cache:warm in:nowhere date:soon title:""#]],
-        );
+        check("cache:warm in:nowhere date:soon title:", expect![[r#"text "cache:warm in:nowhere date:soon title:""#]]);
         check("he said \"go", expect![[r#"text "he said \"go""#]]);
-        check(
-            "-verify",
-            expect![[r#"text "verify"; notices ["nothing but exclusions: searched as text"]"#]],
-        );
-        check(
-            "\"\" - -- a-b",
-            expect![[r#"text "- -- a-b"; phrases [""]"#]],
-        );
+        check("-verify", expect![[r#"text "verify"; notices ["nothing but exclusions: searched as text"]"#]]);
+        check("\"\" - -- a-b", expect![[r#"text "- -- a-b"; phrases [""]"#]]);
         check("\n", expect![[r#"text """#]]);
     }
 }

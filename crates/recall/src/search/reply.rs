@@ -46,7 +46,9 @@ pub struct Hit {
     pub explain: Option<Explain>,
     /// Whether the note is archived.
     pub archived: bool,
-    /// Notes left out because their passages have the same text.
+    /// Notes left out because they say the same: copies of the text, and of a digest and the source
+    /// whose blocks it restates the one that has no more to say. The passages of a digest say in
+    /// `cites` where exactly.
     pub also_at: Vec<NotePath>,
 }
 
@@ -70,9 +72,7 @@ pub struct Passage {
 }
 
 /// A place that a passage points to.
-#[derive(
-    Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, schemars::JsonSchema,
-)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Citation {
     /// The note.
     pub note: NotePath,

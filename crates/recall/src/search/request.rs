@@ -51,10 +51,7 @@ impl SearchRequest {
     /// A search for `query` with every default.
     #[must_use]
     pub fn new(query: impl Into<String>) -> Self {
-        Self {
-            query: query.into(),
-            ..Self::default()
-        }
+        Self { query: query.into(), ..Self::default() }
     }
 }
 
@@ -121,18 +118,8 @@ impl SignalSwitches {
     };
 
     /// The names of the signals, as [`SignalSwitches::without`] takes them.
-    pub const NAMES: [&'static str; 10] = [
-        "neighbours",
-        "note",
-        "form",
-        "layer",
-        "centrality",
-        "community",
-        "recency",
-        "links",
-        "digests",
-        "archive",
-    ];
+    pub const NAMES: [&'static str; 10] =
+        ["neighbours", "note", "form", "layer", "centrality", "community", "recency", "links", "digests", "archive"];
 
     /// All of `self` but the signal of this name; an unknown name changes nothing.
     #[must_use]

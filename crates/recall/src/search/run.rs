@@ -14,6 +14,7 @@ use super::evidence::{Scope, weigh};
 use super::factors::{Factors, Signals, boost_communities};
 use super::links::spread;
 use super::meaning::{Phrase, holders};
+use super::pairs::collapse;
 use super::passages::passages;
 use super::query::Query;
 use super::reply::{Hit, SearchReply, SignalState};
@@ -33,6 +34,15 @@ const MAX_PASSAGES: usize = 100;
 /// A link brings a note that has none of the words only from this score on.
 const WORTH_BRINGING: f64 = 0.05;
 
+/// What becomes of a digest and the source that it restates.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Pairing {
+    /// One result with two places, for a reader.
+    OneResult,
+    /// Two results, for a caller who wants both texts.
+    Apart,
+}
+
 /// A reply, and whether a note had changed on disk since the snapshot.
 pub(crate) struct Outcome {
     pub(crate) reply: SearchReply,
@@ -46,57 +56,22 @@ pub(crate) fn run(
     config: &RecallConfig,
     request: &SearchRequest,
     now: Option<DateTime<FixedOffset>>,
+    pairing: Pairing,
 ) -> Result<Outcome, RecallError> {
     let query = Query::parse(&request.query);
     let mut signals = Signals::load(vault, request.signals, now, config);
-    signals.state(
-        "index",
-        if current.in_memory {
-            SignalState::InMemory
-        } else {
-            SignalState::Fresh
-        },
-        None,
-    );
-    let search = Search {
-        vault,
-        current,
-        config,
-        request,
-        now,
-        query,
-        signals,
-    };
+    signals.state("index", if current.in_memory { SignalState::InMemory } else { SignalState::Fresh }, None);
+    let search = Search { vault, current, config, request, now, query, signals };
     let (mut candidates, terms) = search.candidates()?;
-    candidates.sort_by(|a, b| {
-        b.score()
-            .total_cmp(&a.score())
-            .then_with(|| a.note.path.cmp(&b.note.path))
-    });
+    candidates.sort_by(|a, b| b.score().total_cmp(&a.score()).then_with(|| a.note.path.cmp(&b.note.path)));
     let total = candidates.len();
+    if pairing == Pairing::OneResult {
+        candidates = collapse(candidates, &current.citations);
+    }
     let (hits, stale) = search.hits(uncrowded(candidates, config.digest_crowd), &terms);
-    let warnings = current
-        .warnings
-        .iter()
-        .cloned()
-        .chain(search.signals.warnings)
-        .collect();
-    let notices = search
-        .query
-        .notices
-        .into_iter()
-        .chain(terms.notices)
-        .collect();
-    Ok(Outcome {
-        reply: SearchReply {
-            hits,
-            total,
-            freshness: search.signals.freshness,
-            warnings,
-            notices,
-        },
-        stale,
-    })
+    let warnings = current.warnings.iter().cloned().chain(search.signals.warnings).collect();
+    let notices = search.query.notices.into_iter().chain(terms.notices).collect();
+    Ok(Outcome { reply: SearchReply { hits, total, freshness: search.signals.freshness, warnings, notices }, stale })
 }
 
 struct Search<'a> {
@@ -117,11 +92,7 @@ impl Search<'_> {
         let held = self.phrases(&mut allowed)?;
         if self.query.text.trim().is_empty() {
             let filtered = !(self.query.filters.is_empty() && self.request.filters.is_empty());
-            let all = if filtered {
-                self.newest(&allowed)
-            } else {
-                Vec::new()
-            };
+            let all = if filtered { self.newest(&allowed) } else { Vec::new() };
             return Ok((all, Terms::default()));
         }
         let switches = self.request.signals;
@@ -135,18 +106,12 @@ impl Search<'_> {
             notes: self.current.notes.len(),
         };
         let evidence = weigh(&terms, &self.current.citations, &scope, self.config);
-        let asks = Asks {
-            when: asks_when(&self.query.text),
-            place: asks_where(&self.query.text),
-        };
+        let asks = Asks { when: asks_when(&self.query.text), place: asks_where(&self.query.text) };
         let scored = blocks::score(index, &evidence, &terms, asks, &may, switches, self.config)?;
         let mut candidates: BTreeMap<NoteKey, Candidate> = BTreeMap::new();
         for (key, mut blocks) in scored {
             if let Some(at) = held.get(&key) {
-                blocks
-                    .iter_mut()
-                    .filter(|s| at.contains(&s.block))
-                    .for_each(|s| s.parts.push(("phrase", 1.0)));
+                blocks.iter_mut().filter(|s| at.contains(&s.block)).for_each(|s| s.parts.push(("phrase", 1.0)));
                 best_first(&mut blocks);
             }
             if let Some(note) = self.current.notes.get(&key) {
@@ -158,53 +123,30 @@ impl Search<'_> {
         }
         let mut candidates: Vec<Candidate> = candidates.into_values().collect();
         if switches.community {
-            candidates.sort_by(|a, b| {
-                b.score()
-                    .total_cmp(&a.score())
-                    .then_with(|| a.note.path.cmp(&b.note.path))
-            });
-            let mut ranked: Vec<(&Note, &mut Factors)> = candidates
-                .iter_mut()
-                .map(|c| (c.note.as_ref(), &mut c.factors))
-                .collect();
+            candidates.sort_by(|a, b| b.score().total_cmp(&a.score()).then_with(|| a.note.path.cmp(&b.note.path)));
+            let mut ranked: Vec<(&Note, &mut Factors)> =
+                candidates.iter_mut().map(|c| (c.note.as_ref(), &mut c.factors)).collect();
             boost_communities(&mut ranked, &self.signals, self.config);
         }
         Ok((candidates, terms))
     }
 
     fn candidate(&self, note: &Arc<Note>, blocks: Vec<Scored>) -> Candidate {
-        let factors = Factors::of(
-            note,
-            &self.current.snapshot,
-            &self.signals,
-            self.request.signals,
-            self.now,
-            self.config,
-        );
-        Candidate {
-            note: Arc::clone(note),
-            blocks,
-            factors,
-        }
+        let factors =
+            Factors::of(note, &self.current.snapshot, &self.signals, self.request.signals, self.now, self.config);
+        Candidate::new(note, blocks, factors)
     }
 
     /// The notes that fulfil every condition.
     fn allowed(&self) -> BTreeSet<NoteKey> {
-        let drop_archived = self.config.drop_archived
-            && !self.request.include_archived
-            && self.request.signals.archive;
+        let drop_archived = self.config.drop_archived && !self.request.include_archived && self.request.signals.archive;
         let snapshot = &self.current.snapshot;
         let wanted = |note: &Note| {
             self.request.filters.matches(note, snapshot)
                 && self.query.filters.matches(note, snapshot)
                 && !(drop_archived && self.signals.archived.contains(&note.path))
         };
-        self.current
-            .notes
-            .iter()
-            .filter(|(_, note)| wanted(note))
-            .map(|(key, _)| *key)
-            .collect()
+        self.current.notes.iter().filter(|(_, note)| wanted(note)).map(|(key, _)| *key).collect()
     }
 
     fn lends(&self, key: NoteKey) -> bool {
@@ -221,13 +163,9 @@ impl Search<'_> {
             let Some(found) = holders(self.current.index.as_ref(), text)? else {
                 continue;
             };
-            let phrase = Phrase::read(text)
-                .filter(|_| text.contains(char::is_whitespace) || text.chars().any(is_cjk));
+            let phrase = Phrase::read(text).filter(|_| text.contains(char::is_whitespace) || text.chars().any(is_cjk));
             for key in found {
-                if phrase
-                    .as_ref()
-                    .is_none_or(|phrase| !self.standing(key, phrase).is_empty())
-                {
+                if phrase.as_ref().is_none_or(|phrase| !self.standing(key, phrase).is_empty()) {
                     allowed.remove(&key);
                 }
             }
@@ -236,10 +174,7 @@ impl Search<'_> {
     }
 
     /// Keeps the notes that hold every phrase, and says in which blocks.
-    fn phrases(
-        &self,
-        allowed: &mut BTreeSet<NoteKey>,
-    ) -> Result<BTreeMap<NoteKey, BTreeSet<u32>>, RecallError> {
+    fn phrases(&self, allowed: &mut BTreeSet<NoteKey>) -> Result<BTreeMap<NoteKey, BTreeSet<u32>>, RecallError> {
         let mut held: BTreeMap<NoteKey, BTreeSet<u32>> = BTreeMap::new();
         for text in &self.query.phrases {
             let Some(phrase) = Phrase::read(text) else {
@@ -268,30 +203,12 @@ impl Search<'_> {
         let Ok(read) = self.vault.read(&note.path) else {
             return Vec::new();
         };
-        let inside = note
-            .doc
-            .blocks
-            .iter()
-            .enumerate()
-            .filter(|(_, block)| phrase.stands_in(block_text(block, &read.text)));
-        let mut out: Vec<u32> = inside
-            .filter_map(|(at, _)| u32::try_from(at).ok())
-            .collect();
-        let names = [
-            note.name.as_ref(),
-            note.description.as_deref().unwrap_or(""),
-            note.path.stem(),
-        ];
-        let others = note
-            .aliases
-            .iter()
-            .map(String::as_str)
-            .chain(note.doc.headings.iter().map(|h| h.text.as_str()));
-        if names
-            .into_iter()
-            .chain(others)
-            .any(|text| phrase.stands_in(text))
-        {
+        let inside =
+            note.doc.blocks.iter().enumerate().filter(|(_, block)| phrase.stands_in(block_text(block, &read.text)));
+        let mut out: Vec<u32> = inside.filter_map(|(at, _)| u32::try_from(at).ok()).collect();
+        let names = [note.name.as_ref(), note.description.as_deref().unwrap_or(""), note.path.stem()];
+        let others = note.aliases.iter().map(String::as_str).chain(note.doc.headings.iter().map(|h| h.text.as_str()));
+        if names.into_iter().chain(others).any(|text| phrase.stands_in(text)) {
             out.push(UnitId::HEADER);
         }
         out
@@ -299,10 +216,7 @@ impl Search<'_> {
 
     /// Without a word to search for: everything that fulfils the conditions, newest first.
     fn newest(&self, allowed: &BTreeSet<NoteKey>) -> Vec<Candidate> {
-        let mut notes: Vec<&Arc<Note>> = allowed
-            .iter()
-            .filter_map(|key| self.current.notes.get(key))
-            .collect();
+        let mut notes: Vec<&Arc<Note>> = allowed.iter().filter_map(|key| self.current.notes.get(key)).collect();
         notes.sort_by_cached_key(|n| {
             let date = stated_date(n);
             (date.is_none(), std::cmp::Reverse(date), n.path.clone())
@@ -310,44 +224,19 @@ impl Search<'_> {
         let count = notes.len().max(1) as f64;
         let ranked = notes.into_iter().enumerate().map(|(at, note)| {
             let rank = 1.0 - at as f64 / count;
-            let header = Scored {
-                block: UnitId::HEADER,
-                parts: vec![("newest", rank)],
-                speaker: 1.0,
-            };
-            let even = Factors {
-                layer: 1.0,
-                centrality: 1.0,
-                community: 1.0,
-                recency: 1.0,
-            };
-            Candidate {
-                note: Arc::clone(note),
-                blocks: vec![header],
-                factors: even,
-            }
+            let header = Scored { block: UnitId::HEADER, parts: vec![("newest", rank)], speaker: 1.0 };
+            let even = Factors { layer: 1.0, centrality: 1.0, community: 1.0, recency: 1.0 };
+            Candidate::new(note, vec![header], even)
         });
         ranked.collect()
     }
 
-    fn follow_links(
-        &self,
-        candidates: &mut BTreeMap<NoteKey, Candidate>,
-        allowed: &BTreeSet<NoteKey>,
-    ) {
-        let mut seeds: Vec<(NotePath, f64)> = candidates
-            .values()
-            .map(|c| (c.note.path.clone(), c.score()))
-            .collect();
+    fn follow_links(&self, candidates: &mut BTreeMap<NoteKey, Candidate>, allowed: &BTreeSet<NoteKey>) {
+        let mut seeds: Vec<(NotePath, f64)> = candidates.values().map(|c| (c.note.path.clone(), c.score())).collect();
         seeds.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
         for (path, value) in spread(&seeds, &self.current.snapshot, self.config) {
             let key = NoteKey::of(&path);
-            let Some(note) = self
-                .current
-                .notes
-                .get(&key)
-                .filter(|_| allowed.contains(&key))
-            else {
+            let Some(note) = self.current.notes.get(&key).filter(|_| allowed.contains(&key)) else {
                 continue;
             };
             if let Some(candidate) = candidates.get_mut(&key) {
@@ -355,11 +244,7 @@ impl Search<'_> {
                     best.parts.push(("links", value));
                 }
             } else if value >= WORTH_BRINGING {
-                let brought = Scored {
-                    block: UnitId::HEADER,
-                    parts: vec![("links", value)],
-                    speaker: 1.0,
-                };
+                let brought = Scored { block: UnitId::HEADER, parts: vec![("links", value)], speaker: 1.0 };
                 candidates.insert(key, self.candidate(note, vec![brought]));
             }
         }
@@ -377,15 +262,17 @@ impl Search<'_> {
             if hits.len() >= limit {
                 break;
             }
-            let Some(hit) = self.hit(&candidate, &words) else {
+            let Some(mut hit) = self.hit(&candidate, &words) else {
                 stale = true;
                 continue;
             };
             match same_text(&hit, &texts) {
-                Some(at) => hits
-                    .get_mut(at)
-                    .into_iter()
-                    .for_each(|first| first.also_at.push(hit.path.clone())),
+                Some(at) => {
+                    if let Some(first) = hits.get_mut(at) {
+                        first.also_at.push(hit.path);
+                        first.also_at.append(&mut hit.also_at);
+                    }
+                }
                 None => {
                     for passage in &hit.passages {
                         texts.entry(fold(&passage.text)).or_insert(hits.len());
@@ -398,16 +285,8 @@ impl Search<'_> {
     }
 
     fn hit(&self, candidate: &Candidate, words: &BTreeSet<&str>) -> Option<Hit> {
-        let Candidate {
-            note,
-            blocks,
-            factors,
-        } = candidate;
-        let read = self
-            .vault
-            .read(&note.path)
-            .ok()
-            .filter(|read| read.version == note.version)?;
+        let Candidate { note, blocks, .. } = candidate;
+        let read = self.vault.read(&note.path).ok().filter(|read| read.version == note.version)?;
         let cites = by_block(note, &self.current.snapshot);
         let limit = self.request.passages.min(MAX_PASSAGES);
         Some(Hit {
@@ -418,21 +297,10 @@ impl Search<'_> {
             layer: note.layer,
             bucket: note.bucket,
             score: candidate.score(),
-            passages: passages(
-                note,
-                &read.text,
-                blocks,
-                factors.product(),
-                limit,
-                words,
-                &cites,
-            ),
-            explain: self
-                .request
-                .explain
-                .then(|| explain(blocks.first(), factors)),
+            passages: passages(note, &read.text, blocks, candidate.factor(), limit, words, &cites),
+            explain: self.request.explain.then(|| explain(candidate)),
             archived: self.signals.archived.contains(&note.path),
-            also_at: Vec::new(),
+            also_at: candidate.also_at.clone(),
         })
     }
 }

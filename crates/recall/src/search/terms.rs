@@ -45,21 +45,13 @@ pub(crate) fn look_up(
 ) -> Result<Terms, IndexError> {
     let words = analyze(text);
     let mut out = Terms::default();
-    let names = if form {
-        names(index, &words)?
-    } else {
-        BTreeMap::new()
-    };
+    let names = if form { names(index, &words)? } else { BTreeMap::new() };
     if let (1, Some((_, places))) = (names.len(), names.first_key_value()) {
         out.spoken = places.iter().map(|p| (p.note, p.unit.block)).collect();
     }
     let mut weights: BTreeMap<String, (f64, bool, usize)> = BTreeMap::new();
     for (at, word) in words.iter().enumerate() {
-        let scale = if names.contains_key(&word.surface) {
-            config.name_weight
-        } else {
-            1.0
-        };
+        let scale = if names.contains_key(&word.surface) { config.name_weight } else { 1.0 };
         for (term, weight, qualifies) in weighted(word, config) {
             let entry = weights.entry(term).or_insert((0.0, false, at));
             entry.0 = entry.0.max(weight * scale);
@@ -70,15 +62,8 @@ pub(crate) fn look_up(
     let any = weights.values().any(|(_, qualifies, _)| *qualifies);
     if !any {
         for word in &words {
-            for (role, term) in word
-                .terms
-                .iter()
-                .filter(|(role, _)| matches!(role, Role::Stop | Role::Single))
-            {
-                weights.insert(
-                    term.clone(),
-                    (if *role == Role::Stop { 0.5 } else { 1.0 }, true, 0),
-                );
+            for (role, term) in word.terms.iter().filter(|(role, _)| matches!(role, Role::Stop | Role::Single)) {
+                weights.insert(term.clone(), (if *role == Role::Stop { 0.5 } else { 1.0 }, true, 0));
             }
         }
     }
@@ -93,19 +78,11 @@ pub(crate) fn look_up(
             }
             continue;
         }
-        out.terms.push(Term {
-            text,
-            weight,
-            qualifies,
-            body,
-            header,
-        });
+        out.terms.push(Term { text, weight, qualifies, body, header });
     }
     if out.terms.len() > MAX_TERMS {
-        out.notices.push(format!(
-            "the query has {} different words; the {MAX_TERMS} rarest were searched",
-            out.terms.len()
-        ));
+        out.notices
+            .push(format!("the query has {} different words; the {MAX_TERMS} rarest were searched", out.terms.len()));
         out.terms.sort_by_key(|t| t.body.len() + t.header.len());
         out.terms.truncate(MAX_TERMS);
     }
@@ -122,23 +99,14 @@ fn weighted(word: &Word, config: &RecallConfig) -> Vec<(String, f64, bool)> {
         Role::Single => Some((1.0, false)),
         Role::Stop => None,
     };
-    word.terms
-        .iter()
-        .filter_map(|(role, term)| weigh(*role).map(|(w, q)| (term.clone(), w, q)))
-        .collect()
+    word.terms.iter().filter_map(|(role, term)| weigh(*role).map(|(w, q)| (term.clone(), w, q))).collect()
 }
 
 /// The words of the query that name a speaker of a conversation, with the units spoken. A label
 /// that stands only here and there in bold is none.
-fn names(
-    index: &dyn BlockIndex,
-    words: &[Word],
-) -> Result<BTreeMap<String, Vec<Posting>>, IndexError> {
+fn names(index: &dyn BlockIndex, words: &[Word]) -> Result<BTreeMap<String, Vec<Posting>>, IndexError> {
     let mut out = BTreeMap::new();
-    for word in words
-        .iter()
-        .filter(|w| !w.terms.iter().any(|(role, _)| *role == Role::Stop))
-    {
+    for word in words.iter().filter(|w| !w.terms.iter().any(|(role, _)| *role == Role::Stop)) {
         let places = index.postings(Field::Speaker, &word.surface)?;
         let notes: BTreeSet<NoteKey> = places.iter().map(|p| p.note).collect();
         if places.len() >= 3 && places.len() >= 2 * notes.len() {
@@ -149,12 +117,7 @@ fn names(
 }
 
 /// Searches the known words one edit away from an unknown one, the most frequent first.
-fn correct(
-    index: &dyn BlockIndex,
-    text: &str,
-    weight: f64,
-    out: &mut Terms,
-) -> Result<(), IndexError> {
+fn correct(index: &dyn BlockIndex, text: &str, weight: f64, out: &mut Terms) -> Result<(), IndexError> {
     let letters = text.chars().count() >= 4
         && text.chars().all(char::is_alphabetic)
         && !text.chars().any(dormouse_vault::text::is_cjk);
@@ -170,16 +133,8 @@ fn correct(
         }
         let body = index.postings(Field::Body, &known)?;
         let header = index.postings(Field::Header, &known)?;
-        out.notices.push(format!(
-            "{text:?} stands nowhere; searched {known:?} as well"
-        ));
-        out.terms.push(Term {
-            text: known,
-            weight: weight * 0.8,
-            qualifies: true,
-            body,
-            header,
-        });
+        out.notices.push(format!("{text:?} stands nowhere; searched {known:?} as well"));
+        out.terms.push(Term { text: known, weight: weight * 0.8, qualifies: true, body, header });
     }
     Ok(())
 }

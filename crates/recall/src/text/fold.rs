@@ -9,8 +9,6 @@ pub(crate) fn fold(text: &str) -> String {
         return text.to_ascii_lowercase();
     }
     let lower = text.nfkc().flat_map(char::to_lowercase);
-    let open = lower
-        .nfkd()
-        .filter(|c| !matches!(u32::from(*c), 0x300..=0x36F));
+    let open = lower.nfkd().filter(|c| !matches!(u32::from(*c), 0x300..=0x36F));
     open.map(|c| if c == 'ς' { 'σ' } else { c }).nfc().collect()
 }

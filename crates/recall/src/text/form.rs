@@ -49,13 +49,7 @@ pub(crate) fn marks(text: &str) -> Marks {
         }
         let capital = bare.chars().next().is_some_and(char::is_uppercase);
         let numeric = bare.chars().next().is_some_and(|c| c.is_ascii_digit());
-        if numeric
-            || (capital
-                && !starts
-                && bare != "I"
-                && !bare.starts_with("I'")
-                && !bare.starts_with("I’"))
-        {
+        if numeric || (capital && !starts && bare != "I" && !bare.starts_with("I'") && !bare.starts_with("I’")) {
             entities += 1;
         }
         if is_time_word(bare) {
@@ -83,22 +77,8 @@ const TIMES: &[&str] = &[
     "recently", "saturday", "september", "since", "spring", "summer", "sunday", "thursday", "today", "tomorrow", "tonight",
     "tuesday", "wednesday", "week", "weekend", "weeks", "winter", "year", "years", "yesterday",
 ];
-const CHINESE_TIMES: &[&str] = &[
-    "昨天",
-    "今天",
-    "明天",
-    "上周",
-    "下周",
-    "星期",
-    "周末",
-    "年",
-    "月",
-    "日",
-    "小时",
-    "分钟",
-    "上个月",
-    "去年",
-];
+const CHINESE_TIMES: &[&str] =
+    &["昨天", "今天", "明天", "上周", "下周", "星期", "周末", "年", "月", "日", "小时", "分钟", "上个月", "去年"];
 const CHINESE_PLACES: &[&str] = &["位于", "在", "到", "于"];
 
 fn is_time_word(word: &str) -> bool {
@@ -111,43 +91,24 @@ fn is_time_word(word: &str) -> bool {
 /// Whether a question asks for a time.
 pub(crate) fn asks_when(query: &str) -> bool {
     let query = fold(query);
-    let words: Vec<&str> = query
-        .split(|c: char| !c.is_alphanumeric())
-        .filter(|w| !w.is_empty())
-        .collect();
+    let words: Vec<&str> = query.split(|c: char| !c.is_alphanumeric()).filter(|w| !w.is_empty()).collect();
     let pair = |a: &str, b: &[&str]| {
-        words
-            .windows(2)
-            .any(|w| w.first() == Some(&a) && w.get(1).is_some_and(|x| b.contains(x)))
+        words.windows(2).any(|w| w.first() == Some(&a) && w.get(1).is_some_and(|x| b.contains(x)))
     };
     words.contains(&"when")
         || pair("how", &["long", "often"])
         || pair("what", &["date", "day", "year", "month", "time"])
         || pair("which", &["date", "day", "year", "month"])
-        || [
-            "什么时候",
-            "何时",
-            "多久",
-            "哪天",
-            "哪年",
-            "哪一年",
-            "哪一天",
-            "几号",
-            "几月",
-        ]
-        .iter()
-        .any(|ask| query.contains(ask))
+        || ["什么时候", "何时", "多久", "哪天", "哪年", "哪一年", "哪一天", "几号", "几月"]
+            .iter()
+            .any(|ask| query.contains(ask))
 }
 
 /// Whether a question asks for a place.
 pub(crate) fn asks_where(query: &str) -> bool {
     let query = fold(query);
-    query
-        .split(|c: char| !c.is_alphanumeric())
-        .any(|word| word == "where")
-        || ["哪里", "哪儿", "在哪", "何处", "什么地方", "何地"]
-            .iter()
-            .any(|ask| query.contains(ask))
+    query.split(|c: char| !c.is_alphanumeric()).any(|word| word == "where")
+        || ["哪里", "哪儿", "在哪", "何处", "什么地方", "何地"].iter().any(|ask| query.contains(ask))
 }
 
 /// The speaker of a dialogue turn: `**Name**: …` or `**Name:** …`, at most 40 characters.
@@ -160,8 +121,7 @@ pub(crate) fn speaker(text: &str) -> Option<&str> {
     let inner = name.strip_suffix([':', '：']);
     let speaks = inner.is_some() || after.starts_with([':', '：']);
     let name = inner.unwrap_or(name).trim();
-    (speaks && !name.is_empty() && !name.contains('\n') && name.chars().count() <= 40)
-        .then_some(name)
+    (speaks && !name.is_empty() && !name.contains('\n') && name.chars().count() <= 40).then_some(name)
 }
 
 #[cfg(test)]
@@ -174,10 +134,7 @@ mod tests {
         assert!(marks("你去了吗？").has(Marks::QUESTION));
         assert!(marks("We met in Paris last week.").has(Marks::PLACE));
         assert!(marks("We met in Paris last week.").has(Marks::TIME));
-        assert_eq!(
-            marks("It was Harry Potter, 3 times, by Rowling.").entities(),
-            3
-        );
+        assert_eq!(marks("It was Harry Potter, 3 times, by Rowling.").entities(), 3);
         assert_eq!(marks("It was fine.").entities(), 0);
         assert!(TIMES.is_sorted());
     }

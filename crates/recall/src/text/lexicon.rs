@@ -8,9 +8,7 @@ pub(crate) fn is_stop_word(word: &str) -> bool {
 
 /// The lemma of an irregular form.
 pub(crate) fn lemma(word: &str) -> Option<&'static str> {
-    let at = IRREGULAR
-        .binary_search_by(|(form, _)| (*form).cmp(word))
-        .ok()?;
+    let at = IRREGULAR.binary_search_by(|(form, _)| (*form).cmp(word)).ok()?;
     IRREGULAR.get(at).map(|(_, lemma)| *lemma)
 }
 

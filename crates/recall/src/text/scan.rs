@@ -49,10 +49,7 @@ pub(crate) fn analyze(text: &str) -> Vec<Word> {
     let mut chars = text.char_indices().peekable();
     while let Some((start, c)) = chars.next() {
         if is_cjk(c) {
-            let next = chars
-                .peek()
-                .map(|(_, next)| *next)
-                .filter(|next| is_cjk(*next));
+            let next = chars.peek().map(|(_, next)| *next).filter(|next| is_cjk(*next));
             out.push(cjk_word(start, c, next));
         } else if is_word_char(c) {
             let mut end = start + c.len_utf8();
@@ -72,11 +69,7 @@ pub(crate) fn analyze(text: &str) -> Vec<Word> {
                 chars.next();
             }
             let rest = text.get(end..).unwrap_or("");
-            let sign = if end - start == 1 && c.is_ascii_alphabetic() {
-                language_sign(rest)
-            } else {
-                0
-            };
+            let sign = if end - start == 1 && c.is_ascii_alphabetic() { language_sign(rest) } else { 0 };
             (0..sign).for_each(|_| {
                 chars.next();
             });
@@ -86,11 +79,7 @@ pub(crate) fn analyze(text: &str) -> Vec<Word> {
             }
         } else if is_emoji(c) {
             let surface = c.to_string();
-            out.push(Word {
-                span: start..start + c.len_utf8(),
-                terms: vec![(Role::Stem, surface.clone())],
-                surface,
-            });
+            out.push(Word { span: start..start + c.len_utf8(), terms: vec![(Role::Stem, surface.clone())], surface });
         }
     }
     out
@@ -98,11 +87,7 @@ pub(crate) fn analyze(text: &str) -> Vec<Word> {
 
 /// All terms of `text` as they are indexed.
 pub(crate) fn index_terms(text: &str) -> Vec<String> {
-    analyze(text)
-        .into_iter()
-        .flat_map(|word| word.terms)
-        .map(|(_, term)| term)
-        .collect()
+    analyze(text).into_iter().flat_map(|word| word.terms).map(|(_, term)| term).collect()
 }
 
 fn is_word_char(c: char) -> bool {
@@ -114,24 +99,13 @@ fn is_joiner(c: char, before: char) -> bool {
 }
 
 fn joins_to(joiner: char, after: char) -> bool {
-    if joiner == ',' {
-        after.is_ascii_digit()
-    } else {
-        after.is_alphanumeric() && !is_cjk(after)
-    }
+    if joiner == ',' { after.is_ascii_digit() } else { after.is_alphanumeric() && !is_cjk(after) }
 }
 
 /// The bytes of `++` or `#` after a one-letter name, as in C++ and F#.
 fn language_sign(rest: &str) -> usize {
-    let sign = if rest.starts_with("++") {
-        2
-    } else {
-        usize::from(rest.starts_with('#'))
-    };
-    let ends = rest
-        .get(sign..)
-        .and_then(|r| r.chars().next())
-        .is_none_or(|c| !is_word_char(c));
+    let sign = if rest.starts_with("++") { 2 } else { usize::from(rest.starts_with('#')) };
+    let ends = rest.get(sign..).and_then(|r| r.chars().next()).is_none_or(|c| !is_word_char(c));
     if ends { sign } else { 0 }
 }
 
@@ -146,37 +120,20 @@ fn cjk_word(start: usize, c: char, next: Option<char>) -> Word {
     if let Some(next) = next {
         terms.push((Role::Pair, fold(&format!("{c}{next}"))));
     }
-    Word {
-        span: start..start + c.len_utf8(),
-        surface,
-        terms,
-    }
+    Word { span: start..start + c.len_utf8(), surface, terms }
 }
 
 fn word(raw: &str, span: Range<usize>, sign: bool) -> Word {
-    let raw = raw
-        .strip_suffix("'s")
-        .or_else(|| raw.strip_suffix("’s"))
-        .unwrap_or(raw);
-    let bare: String = raw
-        .chars()
-        .filter(|c| !matches!(c, '\'' | '’' | ','))
-        .collect();
+    let raw = raw.strip_suffix("'s").or_else(|| raw.strip_suffix("’s")).unwrap_or(raw);
+    let bare: String = raw.chars().filter(|c| !matches!(c, '\'' | '’' | ',')).collect();
     let surface = cut(fold(&bare));
     if sign {
-        return Word {
-            span,
-            terms: vec![(Role::Whole, surface.clone())],
-            surface,
-        };
+        return Word { span, terms: vec![(Role::Whole, surface.clone())], surface };
     }
     let pieces = pieces(&bare);
     let mut terms = Vec::new();
     if pieces.len() > 1 {
-        let whole: String = surface
-            .chars()
-            .filter(|c| !matches!(c, '_' | '-'))
-            .collect();
+        let whole: String = surface.chars().filter(|c| !matches!(c, '_' | '-')).collect();
         terms.push((Role::Whole, stem(&whole)));
         for piece in pieces {
             let piece = cut(fold(piece));
@@ -192,18 +149,13 @@ fn word(raw: &str, span: Range<usize>, sign: bool) -> Word {
             terms.push((Role::Exact, format!("={surface}")));
         }
         terms.insert(0, (Role::Stem, stem));
-        if let Some(version) = surface
-            .strip_prefix('v')
-            .filter(|v| v.contains('.') && v.starts_with(|c: char| c.is_ascii_digit()))
+        if let Some(version) =
+            surface.strip_prefix('v').filter(|v| v.contains('.') && v.starts_with(|c: char| c.is_ascii_digit()))
         {
             terms.push((Role::Part, version.to_owned()));
         }
     }
-    Word {
-        span,
-        surface,
-        terms,
-    }
+    Word { span, surface, terms }
 }
 
 /// The pieces of a compound: at `_`, `-`, `@`, dots that are not inside a number, and where the
@@ -215,15 +167,12 @@ fn pieces(word: &str) -> Vec<&str> {
     let mut chars = word.char_indices().peekable();
     while let Some((at, c)) = chars.next() {
         let next = chars.peek().map(|(_, next)| *next);
-        let digits =
-            before.is_some_and(|b| b.is_ascii_digit()) && next.is_some_and(|n| n.is_ascii_digit());
+        let digits = before.is_some_and(|b| b.is_ascii_digit()) && next.is_some_and(|n| n.is_ascii_digit());
         if matches!(c, '_' | '-' | '@') || (c == '.' && !digits) {
             push(word, start..at, &mut out);
             start = at + c.len_utf8();
         } else if c.is_uppercase()
-            && before.is_some_and(|b| {
-                b.is_lowercase() || (b.is_uppercase() && next.is_some_and(char::is_lowercase))
-            })
+            && before.is_some_and(|b| b.is_lowercase() || (b.is_uppercase() && next.is_some_and(char::is_lowercase)))
         {
             push(word, start..at, &mut out);
             start = at;
@@ -268,14 +217,8 @@ mod tests {
 
     #[test]
     fn words_are_stemmed_with_their_exact_form_beside() {
-        check(
-            "Caroline's films were running",
-            expect!["carolin =caroline film =films =were run =running"],
-        );
-        check(
-            "Café ΣΟΦΟΣ ｆｕｌｌ don't",
-            expect!["cafe σοφοσ full =dont"],
-        );
+        check("Caroline's films were running", expect!["carolin =caroline film =films =were run =running"]);
+        check("Café ΣΟΦΟΣ ｆｕｌｌ don't", expect!["cafe σοφοσ full =dont"]);
     }
 
     #[test]
@@ -283,22 +226,14 @@ mod tests {
         check("merge_sorted_runs", expect!["mergesortedrun merg sort run"]);
         check(
             "decodeHTTPHeader loadpagebykey loadPageByKey",
-            expect![[
-                r#"decodehttphead decod http header loadpagebykey loadpagebykey load page key"#
-            ]],
+            expect![[r#"decodehttphead decod http header loadpagebykey loadpagebykey load page key"#]],
         );
-        check(
-            "v1.2.3 0.8 1,210 C++ F# a.b@c.org",
-            expect!["v1.2.3 1.2.3 0.8 1210 c++ f# a.b@c.org b c org"],
-        );
+        check("v1.2.3 0.8 1,210 C++ F# a.b@c.org", expect!["v1.2.3 1.2.3 0.8 1210 c++ f# a.b@c.org b c org"]);
     }
 
     #[test]
     fn chinese_stands_in_characters_and_pairs() {
-        check(
-            "用BM25检索记忆🙂",
-            expect!["用 bm25 检 检索 索 索记 记 记忆 忆 🙂"],
-        );
+        check("用BM25检索记忆🙂", expect!["用 bm25 检 检索 索 索记 记 记忆 忆 🙂"]);
     }
 
     #[test]

@@ -62,13 +62,7 @@ fn rcl_01_ordinary_text_never_breaks_the_query_parser() {
         ("C++", &["a.md"]),
     ] {
         let reply = search(&recall, query);
-        assert!(
-            paths(&reply)
-                .first()
-                .is_some_and(|first| top.contains(first)),
-            "{query}: {:?}",
-            paths(&reply)
-        );
+        assert!(paths(&reply).first().is_some_and(|first| top.contains(first)), "{query}: {:?}", paths(&reply));
     }
 }
 
@@ -107,11 +101,7 @@ fn rcl_03_identifiers_are_split_alike_in_notes_and_queries() {
         "HTTP header",
         "decodeHTTPHeader",
     ] {
-        assert_eq!(
-            paths(&search(&recall, query)).first(),
-            Some(&"w.md"),
-            "{query}"
-        );
+        assert_eq!(paths(&search(&recall, query)).first(), Some(&"w.md"), "{query}");
     }
 }
 
@@ -129,13 +119,8 @@ fn rcl_04_a_note_that_is_gone_never_comes_back() {
 
 #[test]
 fn rcl_05_a_long_note_that_mentions_everything_does_not_beat_the_short_answer() {
-    let mut long: Vec<String> = (0..20_000)
-        .map(|i| format!("w{:04}", i % 2_000 + 1))
-        .collect();
-    for (i, word) in ["reset", "router", "hold", "button"]
-        .into_iter()
-        .enumerate()
-    {
+    let mut long: Vec<String> = (0..20_000).map(|i| format!("w{:04}", i % 2_000 + 1)).collect();
+    for (i, word) in ["reset", "router", "hold", "button"].into_iter().enumerate() {
         long[4_000 * (i + 1)] = word.to_owned();
     }
     let vault = temp_vault(
@@ -161,30 +146,11 @@ fn rcl_06_filters_apply_before_the_limit() {
             tags: tags.iter().map(|t| (*t).to_owned()).collect(),
             ..Filters::default()
         };
-        recall
-            .search(&SearchRequest {
-                filters,
-                limit,
-                quiet: true,
-                ..SearchRequest::new("grape")
-            })
-            .unwrap()
-            .hits
-            .len()
+        recall.search(&SearchRequest { filters, limit, quiet: true, ..SearchRequest::new("grape") }).unwrap().hits.len()
     };
-    assert_eq!(
-        [
-            count(Some("keep"), &[], 1),
-            count(Some("keep"), &[], 5),
-            count(None, &["fruit"], 5)
-        ],
-        [1, 2, 1]
-    );
+    assert_eq!([count(Some("keep"), &[], 1), count(Some("keep"), &[], 5), count(None, &["fruit"], 5)], [1, 2, 1]);
     let list = recall.list(&ListRequest {
-        filters: Filters {
-            folder: Some("noise".to_owned()),
-            ..Filters::default()
-        },
+        filters: Filters { folder: Some("noise".to_owned()), ..Filters::default() },
         limit: 100,
         ..ListRequest::default()
     });
@@ -204,14 +170,8 @@ fn rcl_07_recency_goes_by_stated_dates_and_is_a_nudge() {
     let reply = recall(&vault).search(&request).unwrap();
     let found = paths(&reply);
     let dailies: Vec<&&str> = found.iter().filter(|p| p.starts_with("daily/")).collect();
-    assert_eq!(
-        dailies,
-        [&"daily/2026-05-01.md", &"daily/2025/01/2025-01-01.md"]
-    );
-    assert!(
-        ["digest/ferry.md", "daily/2026-05-01.md"].contains(&found[0]),
-        "{found:?}"
-    );
+    assert_eq!(dailies, [&"daily/2026-05-01.md", &"daily/2025/01/2025-01-01.md"]);
+    assert!(["digest/ferry.md", "daily/2026-05-01.md"].contains(&found[0]), "{found:?}");
 }
 
 #[test]
@@ -221,11 +181,7 @@ fn rcl_09_walks_end_at_cycles_diamonds_and_hubs() {
     );
     for i in 1..=20 {
         for side in ["a", "b"] {
-            let next = if i < 20 {
-                format!("[[L{:02}a]] [[L{:02}b]]", i + 1, i + 1)
-            } else {
-                String::from("end")
-            };
+            let next = if i < 20 { format!("[[L{:02}a]] [[L{:02}b]]", i + 1, i + 1) } else { String::from("end") };
             text.push_str(&format!("=== L{i:02}{side}.md\n{next}\n"));
         }
     }

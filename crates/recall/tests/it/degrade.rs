@@ -10,12 +10,7 @@ use dormouse_vault::{OpenOptions, Stage, Vault};
 use super::{paths, recall, search};
 
 fn state(recall: &Recall, signal: &str) -> SignalState {
-    search(recall, "otter")
-        .freshness
-        .into_iter()
-        .find(|f| f.signal == signal)
-        .unwrap()
-        .state
+    search(recall, "otter").freshness.into_iter().find(|f| f.signal == signal).unwrap().state
 }
 
 fn otter() -> TempVault {
@@ -25,14 +20,7 @@ fn otter() -> TempVault {
 #[test]
 fn rcl_08_a_read_only_vault_is_searched_in_memory() {
     let vault = otter();
-    let open = Vault::open_with(
-        vault.path(),
-        OpenOptions {
-            read_only: true,
-            ..OpenOptions::default()
-        },
-    )
-    .unwrap();
+    let open = Vault::open_with(vault.path(), OpenOptions { read_only: true, ..OpenOptions::default() }).unwrap();
     let recall = Recall::open(Arc::new(open), RecallConfig::default()).unwrap();
     assert_eq!(paths(&search(&recall, "otter")), ["a.md"]);
     assert_eq!(state(&recall, "index"), SignalState::InMemory);
@@ -55,11 +43,7 @@ fn rcl_08_a_held_index_is_searched_in_memory_and_left_again() {
 
 #[test]
 fn rcl_08_rubbish_in_the_index_folder_is_thrown_away() {
-    for (file, content) in [
-        ("meta.json", "{ not json"),
-        ("rubbish.bin", "\u{0}\u{1}"),
-        (".tantivy-writer.lock", ""),
-    ] {
+    for (file, content) in [("meta.json", "{ not json"), ("rubbish.bin", "\u{0}\u{1}"), (".tantivy-writer.lock", "")] {
         let vault = otter();
         vault.write(&format!(".dormouse/index/{file}"), content);
         let recall = recall(&vault);
@@ -89,20 +73,13 @@ fn a_second_opening_reads_only_what_changed() {
     vault.write("b.md", "otter and beaver\n");
     let recall = recall(&vault);
     let second = recall.sync().unwrap();
-    assert_eq!(
-        (second.notes, second.read, second.removed, second.rebuilt),
-        (2, 1, 0, false)
-    );
+    assert_eq!((second.notes, second.read, second.removed, second.rebuilt), (2, 1, 0, false));
     assert_eq!(search(&recall, "otter").hits.len(), 2);
 }
 
 #[test]
 fn meta_files_that_cannot_be_read_are_warned_of() {
-    for content in [
-        "{ cut",
-        "[]",
-        "{\"version\": 99, \"computed_at\": \"2026-11-30T00:00:00Z\"}",
-    ] {
+    for content in ["{ cut", "[]", "{\"version\": 99, \"computed_at\": \"2026-11-30T00:00:00Z\"}"] {
         let vault = otter();
         for file in ["communities", "recency", "archived", "dreamed"] {
             vault.write(&format!("meta/{file}.json"), content);
@@ -110,14 +87,7 @@ fn meta_files_that_cannot_be_read_are_warned_of() {
         let reply = search(&recall(&vault), "otter");
         assert_eq!(paths(&reply), ["a.md"]);
         assert_eq!(reply.warnings.len(), 4, "{content}: {:?}", reply.warnings);
-        assert_eq!(
-            reply
-                .freshness
-                .iter()
-                .filter(|f| f.state == SignalState::Unreadable)
-                .count(),
-            4
-        );
+        assert_eq!(reply.freshness.iter().filter(|f| f.state == SignalState::Unreadable).count(), 4);
     }
 }
 
@@ -155,8 +125,5 @@ fn returned_and_read_notes_are_spooled() {
     assert_eq!(recall.mark_read(&[reply.hits[0].path.clone()]), None);
     let spool = vault.read("meta/access_spool.jsonl");
     assert_eq!(spool.lines().count(), 2);
-    assert!(
-        spool.contains("returned") && spool.contains("read"),
-        "{spool}"
-    );
+    assert!(spool.contains("returned") && spool.contains("read"), "{spool}");
 }

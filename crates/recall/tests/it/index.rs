@@ -1,8 +1,6 @@
 //! The index port: one suite that every implementation runs, against each other.
 
-use dormouse_recall::{
-    BlockIndex, Field, IndexedNote, IndexedUnit, Marks, MemoryIndex, NoteKey, TantivyIndex, UnitId,
-};
+use dormouse_recall::{BlockIndex, Field, IndexedNote, IndexedUnit, Marks, MemoryIndex, NoteKey, TantivyIndex, UnitId};
 use dormouse_vault::Version;
 use proptest::prelude::*;
 
@@ -28,26 +26,16 @@ fn conforms(index: &dyn BlockIndex) {
     assert_eq!(index.unit_count().unwrap(), 0);
     assert!(index.versions().unwrap().is_empty());
     let mut add = vec![
-        note(
-            2,
-            "a",
-            &[(&["sea", "sea", "ship"], &["log"]), (&["ship"], &[])],
-        ),
+        note(2, "a", &[(&["sea", "sea", "ship"], &["log"]), (&["ship"], &[])]),
         note(1, "b", &[(&["ship", "海"], &[])]),
     ]
     .into_iter();
     index.apply(&[], &mut add).unwrap();
     let places = |field, term| {
         let found = index.postings(field, term).unwrap();
-        found
-            .iter()
-            .map(|p| (p.note.0, p.unit.block, p.count, p.length))
-            .collect::<Vec<_>>()
+        found.iter().map(|p| (p.note.0, p.unit.block, p.count, p.length)).collect::<Vec<_>>()
     };
-    assert_eq!(
-        places(Field::Body, "ship"),
-        [(1, 0, 1, 2), (2, 0, 1, 3), (2, 1, 1, 1)]
-    );
+    assert_eq!(places(Field::Body, "ship"), [(1, 0, 1, 2), (2, 0, 1, 3), (2, 1, 1, 1)]);
     assert_eq!(places(Field::Body, "sea"), [(2, 0, 2, 3)]);
     assert_eq!(places(Field::Body, "海"), [(1, 0, 1, 2)]);
     assert_eq!(places(Field::Header, "log"), [(2, 0, 1, 3)]);
@@ -57,22 +45,11 @@ fn conforms(index: &dyn BlockIndex) {
     assert_eq!(units.keys().collect::<Vec<_>>(), [&NoteKey(1), &NoteKey(2)]);
     assert_eq!(
         units[&NoteKey(2)],
-        [
-            (UnitId { block: 0, part: 0 }, Marks(0)),
-            (UnitId { block: 1, part: 0 }, Marks(1))
-        ]
+        [(UnitId { block: 0, part: 0 }, Marks(0)), (UnitId { block: 1, part: 0 }, Marks(1))]
     );
-    index
-        .apply(
-            &[NoteKey(1)],
-            &mut vec![note(2, "c", &[(&["gone"], &[])])].into_iter(),
-        )
-        .unwrap();
+    index.apply(&[NoteKey(1)], &mut vec![note(2, "c", &[(&["gone"], &[])])].into_iter()).unwrap();
     assert_eq!(places(Field::Body, "ship"), []);
-    assert_eq!(
-        index.versions().unwrap().into_iter().collect::<Vec<_>>(),
-        [(NoteKey(2), Version::of(b"c"))]
-    );
+    assert_eq!(index.versions().unwrap().into_iter().collect::<Vec<_>>(), [(NoteKey(2), Version::of(b"c"))]);
     assert_eq!(index.unit_count().unwrap(), 1);
     assert!(index.units(&[NoteKey(1)]).unwrap().is_empty());
     assert!(index.similar("shop").unwrap().is_empty());

@@ -27,18 +27,11 @@ fn now() -> DateTime<FixedOffset> {
 
 fn recall(vault: &TempVault) -> Recall {
     let vault = Arc::new(Vault::open(vault.path()).unwrap());
-    Recall::open(vault, RecallConfig::default())
-        .unwrap()
-        .with_clock(Arc::new(FixedClock::new(now())))
+    Recall::open(vault, RecallConfig::default()).unwrap().with_clock(Arc::new(FixedClock::new(now())))
 }
 
 fn search(recall: &Recall, query: &str) -> SearchReply {
-    recall
-        .search(&SearchRequest {
-            quiet: true,
-            ..SearchRequest::new(query)
-        })
-        .unwrap()
+    recall.search(&SearchRequest { quiet: true, ..SearchRequest::new(query) }).unwrap()
 }
 
 fn paths(reply: &SearchReply) -> Vec<&str> {

@@ -12,28 +12,13 @@ fn check(vault: &str, query: &str, signal: &str, wins: &str) {
     let recall = recall(&vault);
     let ask = |signals| {
         recall
-            .search(&SearchRequest {
-                signals,
-                quiet: true,
-                include_archived: false,
-                ..SearchRequest::new(query)
-            })
+            .search(&SearchRequest { signals, quiet: true, include_archived: false, ..SearchRequest::new(query) })
             .unwrap()
     };
     let with = ask(SignalSwitches::ALL);
     let without = ask(SignalSwitches::ALL.without(signal));
-    assert_eq!(
-        paths(&with).first(),
-        Some(&wins),
-        "with {signal}: {:?}",
-        paths(&with)
-    );
-    assert_ne!(
-        paths(&without).first(),
-        Some(&wins),
-        "without {signal}: {:?}",
-        paths(&without)
-    );
+    assert_eq!(paths(&with).first(), Some(&wins), "with {signal}: {:?}", paths(&with));
+    assert_ne!(paths(&without).first(), Some(&wins), "without {signal}: {:?}", paths(&without));
 }
 
 #[test]
@@ -58,12 +43,7 @@ fn the_note_decides() {
 
 #[test]
 fn the_form_decides() {
-    check(
-        "=== a.md\nDid the ferry leave?\n=== b.md\nthe ferry did leave\n",
-        "ferry leave",
-        "form",
-        "b.md",
-    );
+    check("=== a.md\nDid the ferry leave?\n=== b.md\nthe ferry did leave\n", "ferry leave", "form", "b.md");
 }
 
 #[test]
@@ -120,22 +100,13 @@ fn links_decide() {
     let recall = recall(&vault);
     let order = |signals| {
         let reply = recall
-            .search(&SearchRequest {
-                signals,
-                quiet: true,
-                ..SearchRequest::new("ferry timetable harbour")
-            })
+            .search(&SearchRequest { signals, quiet: true, ..SearchRequest::new("ferry timetable harbour") })
             .unwrap();
-        let found = paths(&reply)
-            .into_iter()
-            .filter(|p| ["a.md", "b.md"].contains(p));
+        let found = paths(&reply).into_iter().filter(|p| ["a.md", "b.md"].contains(p));
         found.map(str::to_owned).collect::<Vec<_>>()
     };
     assert_eq!(order(SignalSwitches::ALL), ["b.md", "a.md"]);
-    assert_eq!(
-        order(SignalSwitches::ALL.without("links")),
-        ["a.md", "b.md"]
-    );
+    assert_eq!(order(SignalSwitches::ALL.without("links")), ["a.md", "b.md"]);
 }
 
 #[test]
@@ -155,60 +126,23 @@ fn archived_notes_sleep_unless_asked_for() {
     );
     let recall = recall(&vault);
     assert!(search(&recall, "ferry").hits.is_empty());
-    let awake = recall
-        .search(&SearchRequest {
-            include_archived: true,
-            ..SearchRequest::new("ferry")
-        })
-        .unwrap();
+    let awake = recall.search(&SearchRequest { include_archived: true, ..SearchRequest::new("ferry") }).unwrap();
     assert!(awake.hits[0].archived);
 }
 
 #[test]
 fn the_factors_multiply_to_the_score() {
-    let vault =
-        temp_vault("=== digest/wiki/a.md\nThe ferry leaves at nine.\n=== b.md\nferry [[a]]\n");
-    let reply = recall(&vault)
-        .search(&SearchRequest {
-            explain: true,
-            ..SearchRequest::new("ferry nine")
-        })
-        .unwrap();
+    let vault = temp_vault("=== digest/wiki/a.md\nThe ferry leaves at nine.\n=== b.md\nferry [[a]]\n");
+    let reply = recall(&vault).search(&SearchRequest { explain: true, ..SearchRequest::new("ferry nine") }).unwrap();
     for hit in &reply.hits {
         let explain = hit.explain.as_ref().unwrap();
         let product: f64 = explain.factors.iter().map(|f| f.value).product();
         let sum: f64 = explain.parts.iter().map(|p| p.value).sum();
-        assert!(
-            (product - hit.score).abs() < 1e-9 && (sum - explain.factors[0].value).abs() < 1e-9,
-            "{explain:?}"
-        );
-        assert!(
-            explain
-                .factors
-                .iter()
-                .skip(1)
-                .all(|f| (0.5..=2.0).contains(&f.value))
-        );
+        assert!((product - hit.score).abs() < 1e-9 && (sum - explain.factors[0].value).abs() < 1e-9, "{explain:?}");
+        assert!(explain.factors.iter().skip(1).all(|f| (0.5..=2.0).contains(&f.value)));
     }
-    let names: Vec<&str> = reply.hits[0]
-        .explain
-        .as_ref()
-        .unwrap()
-        .factors
-        .iter()
-        .map(|f| f.name.as_str())
-        .collect();
-    assert_eq!(
-        names,
-        [
-            "text",
-            "speaker",
-            "layer",
-            "centrality",
-            "community",
-            "recency"
-        ]
-    );
+    let names: Vec<&str> = reply.hits[0].explain.as_ref().unwrap().factors.iter().map(|f| f.name.as_str()).collect();
+    assert_eq!(names, ["text", "speaker", "layer", "centrality", "community", "recency"]);
 }
 
 #[test]
@@ -234,39 +168,21 @@ fn operators_and_phrases_narrow_the_answer() {
 #[test]
 fn one_text_in_two_notes_is_one_answer() {
     let text = "The ferry to the island leaves at nine in the morning.";
-    let vault = temp_vault(&format!(
-        "=== a.md\n{text}\n=== copy/b.md\n{text}\n=== c.md\nferry island\n"
-    ));
+    let vault = temp_vault(&format!("=== a.md\n{text}\n=== copy/b.md\n{text}\n=== c.md\nferry island\n"));
     let reply = search(&recall(&vault), "ferry island morning");
     assert_eq!(paths(&reply), ["a.md", "c.md"]);
-    assert_eq!(
-        reply.hits[0]
-            .also_at
-            .iter()
-            .map(|p| p.as_str())
-            .collect::<Vec<_>>(),
-        ["copy/b.md"]
-    );
+    assert_eq!(reply.hits[0].also_at.iter().map(|p| p.as_str()).collect::<Vec<_>>(), ["copy/b.md"]);
 }
 
 #[test]
 fn passages_say_where_they_stand_and_what_matched() {
-    let vault = temp_vault(
-        "=== a.md\n# Sea\n\n## Ferries\n\n- The **ferry** leaves at nine. ^b3\n\n- 渡轮九点出发\n",
-    );
+    let vault = temp_vault("=== a.md\n# Sea\n\n## Ferries\n\n- The **ferry** leaves at nine. ^b3\n\n- 渡轮九点出发\n");
     let recall = recall(&vault);
     let show = |query: &str| {
         let reply = search(&recall, query);
         let passage = &reply.hits[0].passages[0];
-        let marked: Vec<&str> = passage
-            .highlights
-            .iter()
-            .map(|r| &passage.text[r.clone()])
-            .collect();
-        format!(
-            "{:?} {:?} {:?} {:?} {marked:?}\n",
-            passage.heading_path, passage.lines, passage.block_id, passage.text
-        )
+        let marked: Vec<&str> = passage.highlights.iter().map(|r| &passage.text[r.clone()]).collect();
+        format!("{:?} {:?} {:?} {:?} {marked:?}\n", passage.heading_path, passage.lines, passage.block_id, passage.text)
     };
     expect![[r#"
         ["Sea", "Ferries"] (5, 5) Some("b3") "- The **ferry** leaves at nine." ["ferry", "leaves"]
@@ -281,4 +197,119 @@ fn a_word_with_one_slip_is_found_and_said() {
     let reply = search(&recall(&vault), "lighthuse");
     assert_eq!(paths(&reply), ["a.md"]);
     assert_eq!(reply.notices.len(), 1);
+}
+
+/// What a search answers: each hit with the notes that it stands for as well.
+fn check_places(vault: &str, query: &str, expected: expect_test::Expect) {
+    let vault = temp_vault(vault);
+    let reply = search(&recall(&vault), query);
+    let lines = reply.hits.iter().map(|hit| {
+        let also: Vec<&str> = hit.also_at.iter().map(|p| p.as_str()).collect();
+        let cites: Vec<String> = hit
+            .passages
+            .iter()
+            .flat_map(|p| &p.cites)
+            .map(|c| format!("{}#^{}", c.note, c.block.as_deref().unwrap_or("")))
+            .collect();
+        format!("{} also {also:?} cites {cites:?}\n", hit.path)
+    });
+    expected.assert_eq(&lines.collect::<String>());
+}
+
+#[test]
+fn a_digest_and_the_source_that_it_restates_are_one_result() {
+    let others = "=== a.md\nThe island has a bakery.\n";
+    check_places(
+        &format!(
+            "{others}=== daily/2026-11-01/trip.md\nThe ferry to the island leaves at nine. ^b1\n=== digest/wiki/ferry.md\n# Ferry\n\n- The ferry to the island leaves at nine. (derived_from:: [[daily/2026-11-01/trip#^b1]])\n"
+        ),
+        "when does the ferry leave for the island",
+        expect![[r#"
+            digest/wiki/ferry.md also ["daily/2026-11-01/trip.md"] cites ["daily/2026-11-01/trip.md#^b1"]
+            a.md also [] cites []
+        "#]],
+    );
+    // The source has more to say: it stands for both.
+    check_places(
+        &format!(
+            "{others}=== daily/2026-11-01/trip.md\nThe ferry to the island leaves at nine. ^b1\n\nThe ferry to the island was late. ^b2\n=== digest/wiki/ferry.md\n# Ferry\n\n- The ferry to the island leaves at nine. (derived_from:: [[daily/2026-11-01/trip#^b1]])\n"
+        ),
+        "when does the ferry leave for the island",
+        expect![[r#"
+            daily/2026-11-01/trip.md also ["digest/wiki/ferry.md"] cites []
+            a.md also [] cites []
+        "#]],
+    );
+}
+
+#[test]
+fn a_digest_with_more_to_say_stays_beside_its_source() {
+    check_places(
+        "=== daily/2026-11-01/trip.md\nThe ferry to the island leaves at nine. ^b1\n\nx\n\ny\n\nThe ferry has an island bar. ^b2\n=== digest/wiki/ferry.md\n# Ferry\n\n- The ferry to the island leaves at nine. (derived_from:: [[daily/2026-11-01/trip#^b1]])\n- The ferry to the island leaves from the old harbour.\n",
+        "ferry leaves island",
+        expect![[r#"
+            digest/wiki/ferry.md also [] cites ["daily/2026-11-01/trip.md#^b1"]
+            daily/2026-11-01/trip.md also [] cites []
+        "#]],
+    );
+}
+
+#[test]
+fn a_digest_that_gathers_several_sources_stands_for_all_of_them() {
+    check_places(
+        "=== daily/2026-11-01/a.md\nThe ferry to the island leaves at nine. ^b1\n=== daily/2026-11-02/b.md\nThe ferry to the island costs four crowns. ^b1\n=== daily/2026-11-03/c.md\nThe ferry to the island is blue.\n=== digest/wiki/ferry.md\n# Ferry\n\n- The ferry to the island leaves at nine. (derived_from:: [[daily/2026-11-01/a#^b1]])\n- The ferry to the island costs four crowns. (derived_from:: [[daily/2026-11-02/b#^b1]])\n",
+        "ferry island",
+        expect![[r#"
+            digest/wiki/ferry.md also ["daily/2026-11-02/b.md", "daily/2026-11-01/a.md"] cites ["daily/2026-11-02/b.md#^b1", "daily/2026-11-01/a.md#^b1"]
+            daily/2026-11-03/c.md also [] cites []
+        "#]],
+    );
+}
+
+#[test]
+fn a_pair_shares_the_better_score_and_says_so() {
+    let vault = temp_vault(
+        "=== daily/2026-11-01/trip.md\nThe ferry to the island leaves at nine. ^b1\n\nThe ferry to the island was late. ^b2\n=== digest/wiki/ferry.md\n# Ferry\n\n- The ferry to the island leaves at nine. (derived_from:: [[daily/2026-11-01/trip#^b1]])\n",
+    );
+    let recall = recall(&vault);
+    let score = |query: &str| {
+        let request = SearchRequest { explain: true, quiet: true, ..SearchRequest::new(query) };
+        let hit = recall.search(&request).unwrap().hits.remove(0);
+        let explain = hit.explain.unwrap();
+        let product: f64 = explain.factors.iter().map(|f| f.value).product();
+        assert!((product - hit.score).abs() < 1e-9, "{explain:?}");
+        let shared = explain.factors.iter().find(|f| f.name == "shared");
+        (hit.path.to_string(), shared.map(|f| f.value > 1.0))
+    };
+    assert_eq!(score("ferry island nine"), ("daily/2026-11-01/trip.md".to_owned(), Some(true)));
+}
+
+#[test]
+fn a_digest_that_repeats_its_source_lends_it_nothing() {
+    let digest = "=== digest/wiki/jo.md\n- Jo saw a film. (derived_from:: [[daily/2026-11-01/a#^b1]])\n";
+    let sources =
+        "=== daily/2026-11-01/a.md\nJo saw a film. ^b1\n=== daily/2026-11-02/b.md\nJo saw a film by the river.\n";
+    let ask = |vault: &str| {
+        let vault = temp_vault(vault);
+        let request = SearchRequest {
+            explain: true,
+            quiet: true,
+            signals: SignalSwitches::ALL.without("links").without("centrality"),
+            ..SearchRequest::new("Jo film in:daily")
+        };
+        let reply = recall(&vault).search(&request).unwrap();
+        let scores: Vec<f64> = reply.hits.iter().map(|hit| hit.score).collect();
+        assert_eq!(scores.len(), 2);
+        scores[0] - scores[1]
+    };
+    assert!((ask(sources) - ask(&format!("{sources}{digest}"))).abs() < 1e-9);
+}
+
+#[test]
+fn a_list_of_related_notes_states_nothing() {
+    let vault = temp_vault(
+        "=== digest/wiki/a.md\n# A\n\n- Bread needs salt.\n\n## Related\n\n- See [[b]]: the ferry leaves at nine.\n=== digest/wiki/b.md\n# B\n\n- The boat, a ferry, leaves.\n",
+    );
+    let reply = search(&recall(&vault), "ferry leaves nine");
+    assert_eq!(paths(&reply), ["digest/wiki/b.md", "digest/wiki/a.md"]);
 }
