@@ -13,14 +13,16 @@ pub(super) enum Remark {
 
 #[rustfmt::skip]
 const AGREES_EN: &[&str] = &[
-    "held", "still holds", "still hold", "confirmed", "confirms", "confirm", "agrees with", "agree with", "the same as", "same way",
-    "in line with", "was the lesson", "is an example", "checks it", "does its work", "not affected", "is settled", "will not move", "consistent with",
+    "and held", "has held", "still holds", "still hold", "confirmed", "confirms", "agrees with", "agree with", "in line with",
+    "was the lesson", "is an example", "checks it", "does its work", "is settled", "consistent with",
 ];
-#[rustfmt::skip]
-const AGREES_ZH: &[&str] = &["一致", "一样", "再次", "就是例子", "相同", "确认", "相符", "吻合"];
-#[rustfmt::skip]
-const FURTHER_EN: &[&str] = &["goes further", "go further", "more precisely", "more exactly", "narrows", "adds to", "extends"];
-const FURTHER_ZH: &[&str] = &["更进一步", "更具体", "更准确", "补充了", "细化"];
+const AGREES_ZH: &[&str] = &["一致", "再次", "就是例子", "确认", "相符", "吻合"];
+/// These deny, and agree all the same.
+const UNMOVED_EN: &[&str] = &["not affected", "will not move", "not change"];
+const DENIES_EN: &[&str] = &["not", "no longer", "never", "hardly", "differs", "differ"];
+const DENIES_ZH: &[&str] = &["不一", "不相", "不同", "不再", "并非", "未确认", "没有确认", "待确认", "不吻合"];
+const FURTHER_EN: &[&str] = &["goes further", "go further", "more precisely", "more exactly", "narrows"];
+const FURTHER_ZH: &[&str] = &["更进一步", "更具体", "更准确", "细化"];
 #[rustfmt::skip]
 const NARROWS_EN: &[&str] = &[
     "only when", "only if", "only for", "not only", "only in", "at most", "at least", "unless", "except", "no more than", "when more than",
@@ -36,7 +38,8 @@ fn says(text: &str, english: &[&str], chinese: &[&str]) -> bool {
 
 /// What `text` says about what it links to.
 pub(super) fn remark_on(text: &str) -> Option<Remark> {
-    if !says(text, AGREES_EN, AGREES_ZH) {
+    let agrees = says(text, UNMOVED_EN, &[]) || says(text, AGREES_EN, AGREES_ZH) && !says(text, DENIES_EN, DENIES_ZH);
+    if !agrees {
         return None;
     }
     let padded = padded(text);
@@ -66,5 +69,8 @@ mod tests {
         assert_eq!(remark_on("After this the weights of yesterday were run again and held."), Some(Remark::Agrees));
         assert_eq!(remark_on("与第二周回顾里的说法一致，这里只是写成规定。"), Some(Remark::AgreesPointingBack));
         assert_eq!(remark_on("The store is new."), None);
+        assert_eq!(remark_on("The figure was never confirmed."), None);
+        assert_eq!(remark_on("与上次的说法不一致。"), None);
+        assert_eq!(remark_on("The store is not affected."), Some(Remark::Agrees));
     }
 }

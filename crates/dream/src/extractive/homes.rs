@@ -44,7 +44,7 @@ pub(super) fn homes<'c>(
         let home = repeated(&said, &open)
             .or_else(|| {
                 let home = continued(material, fact, &open)?;
-                whole = whole.or(Some(home));
+                whole = whole.or(Some(home).filter(|h| one_subject(unit, h.candidate)));
                 Some(home)
             })
             .or_else(|| spoken_of(material, fact, &open))
@@ -76,6 +76,14 @@ fn repeated<'c>(said: &str, open: &[&'c Candidate]) -> Option<Home<'c>> {
     open.iter()
         .find(|c| c.blocks.iter().any(|b| b.open && !b.related && restates(said, &b.text)))
         .map(|candidate| Home { candidate, flavour: Flavour::Corroborate })
+}
+
+/// Whether a unit that goes further than a digest in one fact is about its subject as a whole: a wish,
+/// or five words in common.
+fn one_subject(unit: &GroundedUnit, candidate: &Candidate) -> bool {
+    let mine: BTreeSet<String> = content_words(&bare(&unit.query())).into_iter().collect();
+    let theirs: BTreeSet<String> = candidate.blocks.iter().flat_map(|b| content_words(&bare(&b.text))).collect();
+    unit.bucket == Bucket::Personal || mine.intersection(&theirs).count() >= 5
 }
 
 /// The digest of a linked event that the fact goes further than.
@@ -198,7 +206,7 @@ fn identifiers(text: &str) -> BTreeSet<String> {
     let paths = |span: &&str| span.contains('/');
     let spans = text.split('`').skip(1).step_by(2).filter(|s| !paths(s)).flat_map(|span| {
         span.split(|c: char| !c.is_alphanumeric() && c != '_' && c != '.')
-            .filter(|w| w.len() > 4)
+            .filter(|w| w.contains('_') || w.len() > 7)
             .map(str::to_lowercase)
             .collect::<Vec<_>>()
     });

@@ -143,7 +143,11 @@ fn a_fact_in_another_language_is_an_instance_when_the_event_says_that_it_agrees(
 fn a_narrower_statement_about_the_same_option_stands_behind_the_older_one() {
     check(
         &[
-            ("2026-10-21/y", "A label became a boolean", "The fix is one option, `strict_booleans: true`. ^b1"),
+            (
+                "2026-10-21/y",
+                "A label became a boolean",
+                "The cause was how YAML takes short words. ^b1\n\nThe fix is one option, `strict_booleans: true`. ^b2",
+            ),
             (
                 "2026-11-23/again",
                 "Short words once more",
@@ -151,6 +155,7 @@ fn a_narrower_statement_about_the_same_option_stands_behind_the_older_one() {
             ),
         ],
         &[
+            "wiki/a-label-became-a-boolean | The cause was how YAML takes short words. ×1",
             "wiki/a-label-became-a-boolean | The fix is one option, `strict_booleans: true`.  **More precisely, 2026-11-23:** `strict_booleans` is set wherever YAML is read, not only for notes. ×2",
             "wiki/a-label-became-a-boolean | [Short words once more] The fix moved the option of [[daily/2026-10-21/y|the first fault]] into one place. ×1",
         ],
