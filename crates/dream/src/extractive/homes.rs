@@ -140,7 +140,8 @@ fn of_topic<'c>(said: &str, open: &[&'c Candidate]) -> Option<Home<'c>> {
         .filter(|(n, _)| *n > 0)
         .max_by(|(a, x), (b, y)| a.cmp(b).then_with(|| y.path.cmp(&x.path)))?
         .1;
-    let flavour = if bounds(said) { Flavour::Refine } else { Flavour::Corroborate };
+    // "Before" is what consent is about, and no bound of it.
+    let flavour = if bounds(said) && about != topics::Topic::Consent { Flavour::Refine } else { Flavour::Corroborate };
     Some(Home { candidate, flavour })
 }
 
