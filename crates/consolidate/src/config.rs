@@ -3,9 +3,13 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Every setting of the stage. `#[serde(default)]` throughout: name only what differs.
+/// The seed of a run that names none.
+pub const DEFAULT_SEED: u64 = 0;
+
+/// Every setting of the stage. Name only what differs from the defaults; a key that is none of these
+/// is an error, so that a slip of the pen does not pass for a setting.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 pub struct ConsolidateConfig {
     /// When a note is split.
     pub split: SplitConfig,
@@ -23,7 +27,7 @@ pub struct ConsolidateConfig {
 
 /// `[consolidate.split]`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 pub struct SplitConfig {
     /// Estimated tokens of the body above which a note may be split. Default 1200.
     pub threshold_tokens: usize,
@@ -45,7 +49,7 @@ impl Default for SplitConfig {
 
 /// `[consolidate.duplicates]`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 pub struct DuplicatesConfig {
     /// Jaccard likeness of the shingle sets, 0..=1, from which two notes are alike. Default 0.5.
     pub jaccard: f64,
@@ -76,7 +80,7 @@ impl Default for DuplicatesConfig {
 
 /// `[consolidate.communities]`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 pub struct CommunitiesConfig {
     /// Resolution γ > 0; larger gives more and smaller themes. Default 1.
     pub resolution: f64,
@@ -103,7 +107,7 @@ impl Default for CommunitiesConfig {
 
 /// `[consolidate.time]`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 pub struct TimeConfig {
     /// τ of the decay, in days. Default 60.
     pub tau_days: f64,
@@ -125,7 +129,7 @@ impl Default for TimeConfig {
 
 /// `[consolidate.health]`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 pub struct HealthConfig {
     /// Estimated tokens above which a digest note is called oversize. Default 2400, twice the
     /// split threshold.
@@ -147,7 +151,7 @@ impl Default for HealthConfig {
 
 /// `[consolidate.schedule]`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 pub struct ScheduleConfig {
     /// Minutes of quiet before anything runs. Default 10.
     pub quiet_minutes: u32,

@@ -13,15 +13,21 @@
 //!   rows, usable without any vault.
 //!
 //! ```no_run
-//! use dormouse_consolidate::{ConsolidateConfig, RunContext, Silent, Task, run};
+//! use dormouse_consolidate::{ConsolidateConfig, DEFAULT_SEED, RunContext, Silent, Task, run};
 //! use dormouse_vault::{Clock, FixedClock, Vault};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let vault = Vault::open("my-vault")?;
 //! let clock = FixedClock::new("2026-11-30T22:00:00+08:00".parse()?);
 //! let config = ConsolidateConfig::default();
-//! let context =
-//!     RunContext { vault: &vault, clock: &clock, config: &config, seed: 0, progress: &Silent, cancel: &|| false };
+//! let context = RunContext {
+//!     vault: &vault,
+//!     clock: &clock,
+//!     config: &config,
+//!     seed: DEFAULT_SEED,
+//!     progress: &Silent,
+//!     cancel: &|| false,
+//! };
 //! let report = run(context, &[Task::Communities, Task::Time])?;
 //! for theme in &report.communities {
 //!     println!("{} notes about {}", theme.size, theme.label);
@@ -51,7 +57,8 @@ mod rng;
 mod state;
 
 pub use config::{
-    CommunitiesConfig, ConsolidateConfig, DuplicatesConfig, HealthConfig, ScheduleConfig, SplitConfig, TimeConfig,
+    CommunitiesConfig, ConsolidateConfig, DEFAULT_SEED, DuplicatesConfig, HealthConfig, ScheduleConfig, SplitConfig,
+    TimeConfig,
 };
 pub use duplicates::{DuplicatePair, DuplicateReason};
 pub use error::ConsolidateError;

@@ -126,7 +126,7 @@ pub struct ConsolidateReport {
     pub splits: Vec<SplitDone>,
     /// The health check; `None` when it was not asked for or did not end.
     pub health: Option<HealthReport>,
-    /// Derived files that could not be read and were made anew.
+    /// Derived files that could not be read and were made anew, and what a split could not record.
     pub problems: Vec<Problem>,
 }
 
@@ -152,15 +152,5 @@ impl ConsolidateReport {
     #[must_use]
     pub fn state(&self, task: Task) -> Option<&TaskState> {
         self.tasks.iter().find(|t| t.task == task).map(|t| &t.state)
-    }
-
-    /// A process exit code: 1 when a task failed, else that of the health check
-    /// ([`HealthReport::exit_code`]), else 0.
-    #[must_use]
-    pub fn exit_code(&self) -> u8 {
-        if self.tasks.iter().any(|t| matches!(t.state, TaskState::Failed { .. })) {
-            return 1;
-        }
-        self.health.as_ref().map_or(0, HealthReport::exit_code)
     }
 }

@@ -2,7 +2,9 @@
 
 use dormouse_vault::audit::{self, AuditEntry};
 use dormouse_vault::meta::{AccessLog, Archived, Artefact, Communities, Cooldowns, DreamLedger, Recency};
-use dormouse_vault::{ChangeSet, Clock, Conservation, NotePath, Stage, Vault, VaultError, Writer};
+use dormouse_vault::{
+    ChangeSet, Clock, CommitError, Conservation, NotePath, Problem, Stage, Vault, VaultError, Writer,
+};
 
 use crate::config::ConsolidateConfig;
 use crate::error::ConsolidateError;
@@ -20,7 +22,7 @@ pub struct RunContext<'a> {
     pub clock: &'a dyn Clock,
     /// The settings.
     pub config: &'a ConsolidateConfig,
-    /// The same seed gives the same communities.
+    /// The same seed gives the same communities. [`crate::DEFAULT_SEED`] is the usual one.
     pub seed: u64,
     /// Who watches; [`crate::Silent`] when nobody does.
     pub progress: &'a dyn Progress,
@@ -104,20 +106,12 @@ impl Run<'_> {
         self.inputs.as_ref().ok_or(ConsolidateError::Cancelled)
     }
 
-    /// A derived file; when it can't be read that is reported, and its bytes are set aside before
-    /// the task puts a new one in its place.
-    fn meta<T: Artefact>(&self, report: &mut ConsolidateReport) -> Result<Option<T>, ConsolidateError> {
+    /// A derived file; when it can't be read that is reported. The door keeps its bytes when a task
+    /// puts a new one in its place.
+    fn meta<T: Artefact>(&self, report: &mut ConsolidateReport) -> Option<T> {
         let loaded = self.context.vault.meta::<T>();
-        if let Some(problem) = loaded.problem {
-            let file = self.context.vault.root().join(&self.context.vault.layout().meta).join(T::FILE);
-            if let Ok(bytes) = std::fs::read(file) {
-                cache::store_bytes(self.context.vault, &format!("set-aside/{}", T::FILE), &bytes)?;
-            }
-            if !report.problems.contains(&problem) {
-                report.problems.push(problem);
-            }
-        }
-        Ok(loaded.value)
+        loaded.problem.into_iter().for_each(|problem| note_problem(report, problem));
+        loaded.value
     }
 
     fn put(&self, changes: Vec<dormouse_vault::Change>) -> Result<(), ConsolidateError> {
@@ -129,7 +123,7 @@ impl Run<'_> {
 
     fn communities(&self, report: &mut ConsolidateReport, done: &mut TaskReport) -> Result<(), ConsolidateError> {
         let context = &self.context;
-        let previous = self.meta::<Communities>(report)?;
+        let previous = self.meta::<Communities>(report);
         let watch = self.watch(Task::Communities);
         let now = context.clock.now_utc();
         let found = communities::compute(
@@ -159,11 +153,11 @@ impl Run<'_> {
     }
 
     fn time(&mut self, report: &mut ConsolidateReport, done: &mut TaskReport) -> Result<(), ConsolidateError> {
-        let log = self.meta::<AccessLog>(report)?;
-        let archived = self.meta::<Archived>(report)?;
-        // Only so that a file that can't be read is set aside before it is put anew.
-        self.meta::<Recency>(report)?;
-        let ledger = self.meta::<DreamLedger>(report)?;
+        let log = self.meta::<AccessLog>(report);
+        let archived = self.meta::<Archived>(report);
+        // Only so that a file that can't be read is reported before it is put anew.
+        self.meta::<Recency>(report);
+        let ledger = self.meta::<DreamLedger>(report);
         let context = &self.context;
         let spool = context.vault.spool();
         let spooled = spool.read()?;
@@ -229,9 +223,9 @@ impl Run<'_> {
     }
 
     fn split(&mut self, report: &mut ConsolidateReport, done: &mut TaskReport) -> Result<(), ConsolidateError> {
-        let cooldowns = self.meta::<Cooldowns>(report)?;
+        let cooldowns = self.meta::<Cooldowns>(report);
         let config = &self.context.config.split;
-        let mut refused = 0;
+        let (mut refused, mut changed) = (0, 0);
         let mut planned = Vec::new();
         {
             let inputs = self.inputs()?;
@@ -251,16 +245,28 @@ impl Run<'_> {
                 }
             }
         }
+        // Whatever happens below: what was read is no longer what stands there.
+        self.inputs = None;
+        let config = &self.context.config.split;
+        let mut failed = None;
         for plan in planned {
             match split::apply(self.context.vault, &plan, config, self.context.clock) {
-                Ok(_) => report.splits.push(split_done(&plan)),
-                Err(_) => refused += 1,
+                Ok(applied) => {
+                    report.splits.push(split_done(&plan));
+                    applied.problems.into_iter().for_each(|problem| note_problem(report, problem));
+                }
+                Err(ConsolidateError::Commit(CommitError::Conflict(_))) => changed += 1,
+                Err(ConsolidateError::Commit(error)) if is_refusal(&error) => refused += 1,
+                Err(error) => {
+                    failed = Some(error);
+                    break;
+                }
             }
         }
         count(done, "split", report.splits.len());
         count(done, "refused", refused);
-        self.inputs = None;
-        Ok(())
+        count(done, "changed", changed);
+        failed.map_or(Ok(()), Err)
     }
 
     /// The text of one of today's audit pages; empty when there is none.
@@ -272,6 +278,17 @@ impl Run<'_> {
             Err(VaultError::NotFound { .. }) => Ok(String::new()),
             Err(error) => Err(error.into()),
         }
+    }
+}
+
+/// Whether the door said no to what was planned, as against a disk that failed.
+fn is_refusal(error: &CommitError) -> bool {
+    matches!(error, CommitError::Denied { .. } | CommitError::NoteLocked { .. } | CommitError::Conservation(_))
+}
+
+fn note_problem(report: &mut ConsolidateReport, problem: Problem) {
+    if !report.problems.contains(&problem) {
+        report.problems.push(problem);
     }
 }
 

@@ -205,7 +205,7 @@ fn sleepers(
         else {
             continue;
         };
-        if is_pinned(&digest.note) || is_rule(digest) || is_leaned_on(inputs, digest.path(), recency, config, today) {
+        if digest.note.is_pinned() || is_rule(digest) || is_leaned_on(inputs, digest.path(), recency, config, today) {
             protected += 1;
             continue;
         }
@@ -213,15 +213,6 @@ fn sleepers(
         asleep.insert(digest.path().clone(), before.unwrap_or(ArchivedNote { since: today, score }));
     }
     (asleep, protected)
-}
-
-/// `pinned: true` in the frontmatter.
-fn is_pinned(note: &Note) -> bool {
-    match note.doc.frontmatter.properties.get("pinned") {
-        Some(serde_json::Value::Bool(pinned)) => *pinned,
-        Some(serde_json::Value::String(text)) => text.trim().eq_ignore_ascii_case("true"),
-        _ => false,
-    }
 }
 
 /// Whether a note that is itself awake links here: what living notes lean on does not sleep.

@@ -10,17 +10,17 @@ use dormouse_vault::{OpenOptions, Vault};
 
 const SMALL: &str = "\
 === daily/2026-11-30/stores.md
-Counted the nuts with [[Hazel]]. ^b1
+Counted the nuts in the [[Hollow oak]]. ^b1
 === digest/wiki/winter-stores.md
 ---
 name: Winter stores
 ---
-Enough for five months, by [[Hazel|her]] count, see [[Map of the hedge]].
+Enough for five months, in the [[Hollow oak|oak]], see [[Map of the hedge]].
 
 derived_from:: [[daily/2026-11-30/stores#^b1]]
-=== People/Hazel.md
-# Hazel
-Keeps the [[winter-stores]].
+=== Places/Hollow oak.md
+# Hollow oak
+Holds the [[winter-stores]].
 ";
 
 fn main() -> Result<(), Box<dyn Error>> {

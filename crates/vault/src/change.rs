@@ -20,7 +20,7 @@ use crate::version::Version;
 /// | audit | – | – | appends to `audit/**.md` | `Additive` |
 /// | person | files in `digest/` and outside the layers | the same; notes of `daily/` and `resource/` under `Retarget` | – | `Retarget` for a rename, else `Free`, or any of dream's and split's |
 ///
-/// A person alone renames: within `digest/` and the user's own notes, or within `daily/` or
+/// Dream and split may not replace a note that says `locked: true`. A person alone renames: within `digest/` and the user's own notes, or within `daily/` or
 /// `resource/`. A path with a name that starts with a dot is nobody's, and a symbolic link is
 /// judged by where it ends; one that ends outside the vault is denied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -85,7 +85,7 @@ pub enum Change {
         /// What is appended, line end included.
         content: String,
     },
-    /// A derived file under `meta/`, whole, whatever was there.
+    /// A derived file under `meta/`, whole, whatever was there; what could not be read is kept.
     Put {
         /// Which file.
         path: NotePath,

@@ -10,8 +10,10 @@ use crate::fs::{self, Disk, OsDisk};
 use crate::ground::{self, Touched};
 use crate::journal::{self, Failure, Run, Step, Work};
 use crate::lock;
+use crate::note::LOCKED;
 use crate::path::NotePath;
 use crate::problem::ProblemKind;
+use crate::set_aside;
 use crate::snapshot::Snapshot;
 use crate::vault::{Committed, Vault};
 use crate::version::Version;
@@ -32,9 +34,11 @@ impl Vault {
     }
 
     /// Applies `set`: all of it or nothing. Checks, in order: read-only, files named twice,
-    /// capabilities and the rule's reach, versions, UTF-8, frontmatter, conservation; then writes
+    /// capabilities and the rule's reach, versions, UTF-8, `locked`, frontmatter, conservation; then writes
     /// under the journal and takes the new snapshot. Waits up to five seconds for another writer.
-    /// A change that leaves a file as it is does not touch it.
+    /// A change that leaves a file as it is does not touch it. A put over a derived file that this
+    /// build can't read, or of another version, first keeps that file's bytes under
+    /// `.dormouse/set-aside/<name>-<n>`.
     ///
     /// # Errors
     /// [`CommitError`]; the vault is then as it was.
@@ -68,6 +72,10 @@ impl Vault {
             if active.is_empty() {
                 return Ok(Committed { written: Vec::new(), snapshot: now, displaced: Vec::new() });
             }
+            if set.writer == Writer::Meta {
+                let kept = active.iter().try_for_each(|put| set_aside::keep(disk, root, put));
+                kept.map_err(|(path, source)| io_error(root, path, source))?;
+            }
             match write(disk, root, &active) {
                 Ok(displaced) => return Ok(self.committed(&active, displaced)),
                 Err((at, Failure::Moved(_))) if at.is_some_and(|t| !t.pinned) && tries < TRIES => tries += 1,
@@ -96,6 +104,7 @@ impl Vault {
         let now = self.snapshot();
         let touched = ground::survey(disk, root, set, self.layout())?;
         let parts: Vec<Part<'_>> = touched.iter().filter(|t| t.path.is_markdown()).map(Part::new).collect();
+        parts.iter().try_for_each(|part| unlocked(part, set.writer))?;
         parts.iter().try_for_each(|part| frontmatter(part, set.writer))?;
         let added: Vec<NotePath> =
             touched.iter().filter(|t| t.is_new() || t.from.is_some()).map(|t| t.path.clone()).collect();
@@ -163,6 +172,15 @@ fn steps(touched: &Touched, run: &Run<'_>, n: usize) -> Vec<Work> {
         work.push(Work { step, content: String::new() });
     }
     work
+}
+
+/// A note that is locked as it stands is written by no stage that writes digests.
+fn unlocked(part: &Part<'_>, writer: Writer) -> Result<(), CommitError> {
+    let locked = part.old.as_ref().is_some_and(|old| old.frontmatter.is_true(LOCKED));
+    if locked && matches!(writer, Writer::Dream | Writer::Split) {
+        return Err(CommitError::NoteLocked { writer, path: part.touched.path.clone() });
+    }
+    Ok(())
 }
 
 /// Malformed frontmatter is left as it is, and ours is never malformed.

@@ -68,6 +68,14 @@ pub enum CommitError {
         /// Where.
         path: NotePath,
     },
+    /// The note says `locked: true`, as it stands now: a person alone writes it.
+    #[error("{path}: the note is locked, and {writer} may not write it; a person may, or takes `locked: true` away")]
+    NoteLocked {
+        /// Who asked.
+        writer: Writer,
+        /// The note.
+        path: NotePath,
+    },
     /// The change set would lose something.
     #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
     Conservation(Vec<Violation>),

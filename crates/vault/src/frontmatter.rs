@@ -30,6 +30,17 @@ impl Frontmatter {
         self.properties.get(key)?.as_str().map(str::trim).filter(|s| !s.is_empty())
     }
 
+    /// Whether a property says yes: the YAML boolean `true`, or the text "true" in any case. Anything
+    /// else, and a property that is not there, is no.
+    #[must_use]
+    pub fn is_true(&self, key: &str) -> bool {
+        match self.properties.get(key) {
+            Some(Value::Bool(yes)) => *yes,
+            Some(Value::String(text)) => text.trim().eq_ignore_ascii_case("true"),
+            _ => false,
+        }
+    }
+
     /// `aliases`, in any case of the key: trimmed, without blanks and what is no string. A bare
     /// string is one alias. They never resolve links.
     #[must_use]

@@ -95,7 +95,8 @@ impl Step {
 /// The disk. The journal is then still there, for the next try.
 pub(crate) fn settle(root: &Path) -> Result<Vec<Problem>, VaultError> {
     let root = root.canonicalize().map_err(|source| VaultError::Io { path: root.to_path_buf(), source })?;
-    if journals(&root).is_empty() {
+    let found = journals(&root).map_err(|(path, source)| VaultError::io(path, source))?;
+    if found.is_empty() {
         return Ok(Vec::new());
     }
     let settled = lock::if_free(&root, || settle_held(&OsDisk, &root))?;
@@ -105,9 +106,9 @@ pub(crate) fn settle(root: &Path) -> Result<Vec<Problem>, VaultError> {
 /// [`settle`] for whoever holds the writer's lock.
 pub(crate) fn settle_held(disk: &dyn Disk, root: &Path) -> Result<Settled, CommitError> {
     let mut settled = Settled::default();
-    for (id, phase) in journals(root) {
-        settle_one(&Run { disk, root, id, durable: true }, &phase, &mut settled)
-            .map_err(|(path, source)| CommitError::Io { path, source })?;
+    let failed = |(path, source)| CommitError::Io { path, source };
+    for (id, phase) in journals(root).map_err(failed)? {
+        settle_one(&Run { disk, root, id, durable: true }, &phase, &mut settled).map_err(failed)?;
     }
     settled.touched.sort();
     settled.touched.dedup();
@@ -168,20 +169,25 @@ impl Journal {
     }
 }
 
-/// The journals of a vault with their phases, oldest first.
-fn journals(root: &Path) -> Vec<(String, String)> {
-    let Ok(folder) = std::fs::read_dir(root.join(".dormouse/journal")) else {
-        return Vec::new();
+/// The journals of a vault with their phases, oldest first. A missing folder has none; one that
+/// can't be listed may hide a half-done commit, so that is an error.
+fn journals(root: &Path) -> Io<Vec<(String, String)>> {
+    let folder = root.join(".dormouse/journal");
+    let listed = match std::fs::read_dir(&folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        listed => listed.and_then(Iterator::collect::<io::Result<Vec<_>>>),
     };
-    let mut found: Vec<(String, String)> = folder
+    let mut found: Vec<(String, String)> = listed
+        .map_err(|error| (folder, error))?
+        .iter()
         .filter_map(|entry| {
-            let name = entry.ok()?.file_name();
+            let name = entry.file_name();
             let (id, phase) = name.to_str()?.split_once('.')?;
             matches!(phase, "plan" | "apply" | "done").then(|| (id.to_owned(), phase.to_owned()))
         })
         .collect();
     found.sort();
-    found
+    Ok(found)
 }
 
 fn cache_problem(message: String) -> Problem {

@@ -71,6 +71,7 @@ mod walk;
 mod watch;
 
 // How it is written.
+mod cache;
 mod capability;
 mod change;
 mod clock;
@@ -81,12 +82,14 @@ mod fs;
 mod ground;
 mod journal;
 mod lock;
+mod set_aside;
 mod spool;
 mod transaction;
 
 // What is written beside the notes, and measures of text that the stages share.
 pub mod audit;
 pub mod daily;
+pub mod material;
 pub mod meta;
 pub mod text;
 

@@ -15,6 +15,9 @@ use crate::path::NotePath;
 use crate::problem::Problem;
 use crate::version::Version;
 
+/// The property that keeps the stages from writing a note.
+pub(crate) const LOCKED: &str = "locked";
+
 /// Everything that one pass over a note's text yields. All ranges are byte ranges into that text.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Document {
@@ -99,10 +102,29 @@ impl Note {
         self.doc.blocks.iter().find(|b| b.id.as_deref().is_some_and(|have| have.eq_ignore_ascii_case(id)))
     }
 
-    /// Whether the cycle may use the note: not a conflict copy, and readable.
+    /// Whether the cycle may use the note: it is no conflict copy. A note that is not UTF-8 is live
+    /// too: it is searched and never rewritten; [`Note::utf8`] says so.
     #[must_use]
     pub fn is_live(&self) -> bool {
         self.conflict_of.is_none()
+    }
+
+    /// `locked: true`: a person alone writes it; the door refuses a dream and a split.
+    #[must_use]
+    pub fn is_locked(&self) -> bool {
+        self.doc.frontmatter.is_true(LOCKED)
+    }
+
+    /// `private: true`: it is never dreamed.
+    #[must_use]
+    pub fn is_private(&self) -> bool {
+        self.doc.frontmatter.is_true("private")
+    }
+
+    /// `pinned: true`: it is never archived.
+    #[must_use]
+    pub fn is_pinned(&self) -> bool {
+        self.doc.frontmatter.is_true("pinned")
     }
 }
 

@@ -28,7 +28,7 @@ pub(crate) fn entry(
     }
     let mut body = String::new();
     for (heading, pair) in new.iter().take(max) {
-        section(&mut body, heading, pair);
+        section(inputs, &mut body, heading, pair);
     }
     if let Some(more) = new.len().checked_sub(max).filter(|n| *n > 0) {
         let _ = writeln!(body, "{more} more pairs are not shown.");
@@ -60,7 +60,7 @@ fn kind(reason: &DuplicateReason) -> &'static str {
     }
 }
 
-fn section(body: &mut String, heading: &str, pair: &DuplicatePair) {
+fn section(inputs: &Inputs, body: &mut String, heading: &str, pair: &DuplicatePair) {
     let why = match pair.reason {
         DuplicateReason::ConflictCopy => "A sync tool kept both sides of a conflict.".to_owned(),
         DuplicateReason::Identical => "They say the same in the same words.".to_owned(),
@@ -87,8 +87,21 @@ fn section(body: &mut String, heading: &str, pair: &DuplicatePair) {
         list(body, &format!("Only in {}:", pair.other.link_target()), &pair.only_other);
     }
     if !matches!(pair.reason, DuplicateReason::SameName { ambiguous: true }) {
-        let _ = writeln!(body, "If they are one: `dormouse merge {} {}`\n", shell(&pair.other), shell(&pair.keep));
+        let _ = writeln!(body, "{}\n", by_hand(inputs, pair));
     }
+}
+
+/// What a person can do about the pair in Obsidian. Links to the note that goes must move first.
+fn by_hand(inputs: &Inputs, pair: &DuplicatePair) -> String {
+    let (keep, other) = (pair.keep.link_target(), pair.other.link_target());
+    let links = match inputs.snapshot.graph().inbound(&pair.other) {
+        0 => String::new(),
+        1 => format!(", point the one note that links to `{other}` at `{keep}`"),
+        n => format!(", point the {n} notes that link to `{other}` at `{keep}`"),
+    };
+    format!(
+        "If they are one: copy what only `{other}` has into `{keep}`, with its links{links}, then delete `{other}`."
+    )
 }
 
 fn list(body: &mut String, head: &str, sentences: &[String]) {
@@ -105,10 +118,4 @@ fn list(body: &mut String, head: &str, sentences: &[String]) {
 /// The longest run of backticks.
 fn longest_fence(text: &str) -> usize {
     text.split(|c| c != '`').map(str::len).max().unwrap_or(0)
-}
-
-/// A path as one word of a shell.
-fn shell(path: &NotePath) -> String {
-    let plain = path.as_str().chars().all(|c| c.is_alphanumeric() || matches!(c, '/' | '.' | '-' | '_'));
-    if plain { path.to_string() } else { format!("'{}'", path.as_str().replace('\'', r"'\''")) }
 }

@@ -95,17 +95,6 @@ pub struct HealthReport {
 }
 
 impl HealthReport {
-    /// The process exit code that says it to a script: 0 for nothing but notices, 3 for warnings,
-    /// 4 when something is severe.
-    #[must_use]
-    pub fn exit_code(&self) -> u8 {
-        match (self.severe, self.warnings) {
-            (0, 0) => 0,
-            (0, _) => 3,
-            _ => 4,
-        }
-    }
-
     fn of(mut findings: Vec<Finding>) -> Self {
         findings.sort_by(|a, b| {
             let key = |f: &Finding| (f.severity, f.kind, f.path.clone(), f.line);

@@ -7,7 +7,7 @@ use chrono::{DateTime, Duration, FixedOffset, Utc};
 use dormouse_vault::meta::{
     AccessLog, Archived, Artefact, Communities, Cooldowns, DreamLedger, DreamOutcome, Loaded, Recency,
 };
-use dormouse_vault::{Layer, Note, NotePath, Snapshot, Vault};
+use dormouse_vault::{NotePath, Vault, material};
 
 use super::{Finding, FindingKind, Severity};
 use crate::config::ConsolidateConfig;
@@ -67,22 +67,12 @@ impl Signals {
 
     /// Material that no dream has taken in at its present content.
     fn material(&self, inputs: &Inputs, out: &mut Vec<Finding>) {
-        let known = |path: &NotePath| self.ledger.value.as_ref().and_then(|l| l.materials.get(path));
+        let ledger = self.ledger.value.as_ref();
         let mut pending = 0_usize;
-        for note in inputs.snapshot.notes().filter(|n| is_material(&inputs.snapshot, n)) {
-            match known(&note.path).map(|d| (&d.outcome, d.content == note.version)) {
-                Some((DreamOutcome::Done { .. }, true)) => {}
-                Some((DreamOutcome::Pending { reason, tries }, _)) => out.push(failed(&note.path, reason, *tries)),
+        for path in material::pending(&inputs.snapshot, ledger) {
+            match ledger.and_then(|l| l.materials.get(&path)).map(|d| &d.outcome) {
+                Some(DreamOutcome::Pending { reason, tries }) => out.push(failed(&path, reason, *tries)),
                 _ => pending += 1,
-            }
-        }
-        let layout = inputs.snapshot.layout();
-        let texts = inputs.snapshot.files().filter(|f| layout.layer(f) == Layer::Resource && is_text(f));
-        for file in texts {
-            match known(file).map(|d| &d.outcome) {
-                Some(DreamOutcome::Done { .. }) => {}
-                Some(DreamOutcome::Pending { reason, tries }) => out.push(failed(file, reason, *tries)),
-                None => pending += 1,
             }
         }
         if pending > 0 {
@@ -106,33 +96,6 @@ fn failed(path: &NotePath, reason: &str, tries: u32) -> Finding {
         line: None,
         message: format!("could not be dreamed ({tries} tries): {reason}"),
     }
-}
-
-/// Whether a dream would look at the note: an event or a resource, live, not marked private. A
-/// day's index, whose blocks all link to that day's events, is no event.
-fn is_material(snapshot: &Snapshot, note: &Note) -> bool {
-    if !note.is_live() || !note.utf8 || !matches!(note.layer, Layer::Daily | Layer::Resource) {
-        return false;
-    }
-    let private = note.doc.frontmatter.properties.get("private");
-    if private.is_some_and(|p| p.as_bool() == Some(true) || p.as_str() == Some("true")) {
-        return false;
-    }
-    let in_root = note.layer == Layer::Daily && note.path.folder() == snapshot.layout().daily;
-    if !in_root || note.path.date().is_none() || note.path.stem().chars().count() != 10 {
-        return true;
-    }
-    let events = note.path.link_target();
-    let to_events = |target: &NotePath| target.is_in(events);
-    let linked = snapshot.graph().out_edges(&note.path).into_iter().filter(|e| to_events(e.target)).count();
-    linked < note.doc.blocks.len()
-}
-
-/// Text files that are read as resources beside notes.
-fn is_text(path: &NotePath) -> bool {
-    const TEXT: [&str; 14] =
-        ["txt", "text", "csv", "tsv", "json", "jsonl", "log", "yaml", "yml", "toml", "xml", "org", "rst", "tex"];
-    TEXT.contains(&path.extension().to_ascii_lowercase().as_str())
 }
 
 fn unreadable<T: Artefact>(loaded: &Loaded<T>, out: &mut Vec<Finding>) {

@@ -34,6 +34,9 @@ pub enum KeepReason {
     /// It is not UTF-8, or its frontmatter can't be read.
     #[error("not well-formed")]
     Malformed,
+    /// It says `locked: true`: a person alone writes it.
+    #[error("locked")]
+    Locked,
     /// The snapshot has another version of it.
     #[error("the snapshot has another version")]
     Stale,

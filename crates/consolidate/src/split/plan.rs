@@ -52,6 +52,9 @@ fn decide(
     if !text.utf8 || !note.utf8 || (has_frontmatter && !note.doc.frontmatter.well_formed) {
         return Err(KeepReason::Malformed);
     }
+    if note.is_locked() {
+        return Err(KeepReason::Locked);
+    }
     if cooldowns.and_then(|c| c.notes.get(&text.path)).is_some_and(|until| *until > now.to_utc()) {
         return Err(KeepReason::CoolingDown);
     }

@@ -84,7 +84,7 @@ fn con_06_cut_and_rubbish_signals_are_set_aside_and_made_anew() {
     for file in ["communities", "access_log", "recency", "archived"] {
         let text = vault.read(&format!("meta/{file}.json"));
         assert!(serde_json::from_str::<serde_json::Value>(&text).is_ok(), "{file}: {text}");
-        assert!(vault.path().join(format!(".dormouse/set-aside/{file}.json")).exists(), "{file}");
+        assert!(vault.path().join(format!(".dormouse/set-aside/{file}.json-1")).exists(), "{file}");
     }
     assert_eq!(notes(&vault), before);
     assert!(consolidate(&vault, NOON, &Task::ALL).problems.is_empty());

@@ -126,7 +126,7 @@ fn item_18_a_conflict_copy_comes_first_with_a_diff() {
          The ranking of blocks uses BM25 without a length norm, since blocks are short already. A share of the neighbours' score is added to each block, and a share of the note's. Vectors are fused by a normalised sum of scores; plain rank fusion lost six points on the long conversations that we measured. The stop list holds question words and auxiliaries, and the exact form is kept beside the stem.
         ```
 
-        If they are one: `dormouse merge 'digest/wiki/a (Conflicted copy laptop 202611121030).md' digest/wiki/a.md`
+        If they are one: copy what only `digest/wiki/a (Conflicted copy laptop 202611121030)` has into `digest/wiki/a`, with its links, then delete `digest/wiki/a (Conflicted copy laptop 202611121030)`.
 
         ### [[digest/wiki/0|0]] and [[digest/wiki/a|a]] · same text
 
@@ -140,7 +140,7 @@ fn item_18_a_conflict_copy_comes_first_with_a_diff() {
         - Vectors are fused by a normalised sum of scores; plain rank fusion lost six points on the long conversations that we measured.
         - The stop list holds question words and auxiliaries, and the exact form is kept beside the stem.
 
-        If they are one: `dormouse merge digest/wiki/a.md digest/wiki/0.md`
+        If they are one: copy what only `digest/wiki/a` has into `digest/wiki/0`, with its links, then delete `digest/wiki/a`.
 
     "#]].assert_eq(&vault.read("audit/2026-11-30/duplicates.md"));
 }

@@ -11,7 +11,7 @@ fn findings(vault: &TempVault, now: &str) -> String {
     let report = consolidate(vault, now, &[Task::Health]);
     assert_eq!(notes(vault), before);
     let health = report.health.unwrap();
-    let mut out = format!("exit {}\n", health.exit_code());
+    let mut out = format!("severe {}, warnings {}, notices {}\n", health.severe, health.warnings, health.notices);
     for f in &health.findings {
         let place = f.path.as_ref().map_or("-", |p| p.file_name());
         let line = f.line.map(|l| format!(":{l}")).unwrap_or_default();
@@ -33,7 +33,7 @@ fn a_sound_vault_has_nothing_but_pending_material() {
             "{DAY}=== digest/wiki/a.md\n[[b]]\nderived_from:: [[daily/2026-11-30/e]]\n=== digest/wiki/b.md\nderived_from:: [[daily/2026-11-30/e]]\n"
         ),
         expect![[r#"
-            exit 0
+            severe 0, warnings 0, notices 1
             Notice PendingMaterial - material that waits for a dream: 1; run `dormouse dream`
         "#]],
     );
@@ -44,8 +44,8 @@ fn an_empty_vault_is_healthy() {
     check(
         "",
         expect![[r#"
-        exit 0
-    "#]],
+            severe 0, warnings 0, notices 0
+        "#]],
     );
 }
 
@@ -59,7 +59,7 @@ fn broken_provenance_is_severe_and_broken_links_are_warnings() {
              === mine.md\n[[never written]]\n"
         ),
         expect![[r#"
-            exit 4
+            severe 2, warnings 2, notices 3
             Severe BrokenProvenance a.md names no source that exists: add `derived_from:: [[…]]`
             Severe BrokenProvenance a.md:3 its source [[daily/2026-11-30/gone]] does not exist: restore it, or correct the link
             Warning BrokenLink a.md:2 links to [[nowhere]], which does not exist
@@ -81,14 +81,14 @@ fn links_that_vanished_since_the_last_check_are_reported_once() {
     vault.write("digest/wiki/a.md", format!("[[b]]\n{from}\n"));
     vault.remove("digest/wiki/c.md");
     expect![[r#"
-        exit 3
+        severe 0, warnings 2, notices 1
         Warning LinksLost a.md 1 link(s) lost since the last check: `[[digest/wiki/c]]`
         Warning NoteGone c.md was there at the last check and is gone; restore it if nobody meant that
         Notice PendingMaterial - material that waits for a dream: 1; run `dormouse dream`
     "#]]
     .assert_eq(&findings(&vault, "2026-12-01T12:00:00+08:00"));
     expect![[r#"
-        exit 0
+        severe 0, warnings 0, notices 1
         Notice PendingMaterial - material that waits for a dream: 1; run `dormouse dream`
     "#]]
     .assert_eq(&findings(&vault, "2026-12-01T13:00:00+08:00"));
@@ -104,7 +104,7 @@ fn a_note_that_moved_is_followed() {
     vault.write("digest/procedure/bb.md", text);
     vault.write("digest/wiki/a.md", format!("[[bb]]\n{from}\n"));
     expect![[r#"
-        exit 0
+        severe 0, warnings 0, notices 1
         Notice PendingMaterial - material that waits for a dream: 1; run `dormouse dream`
     "#]]
     .assert_eq(&findings(&vault, "2026-12-01T12:00:00+08:00"));

@@ -1,10 +1,12 @@
 //! Splits: verbatim, conserved, and only when sure.
 
 use dormouse_consolidate::split::{KeepReason, SplitDecision, SplitPlan, apply, plan};
-use dormouse_consolidate::{SplitConfig, Task};
+use dormouse_consolidate::{
+    ConsolidateConfig, ConsolidateError, RunContext, Silent, SplitConfig, Task, TaskState, run,
+};
 use dormouse_fixtures::{TempVault, temp_vault};
 use dormouse_vault::meta::Cooldowns;
-use dormouse_vault::{Change, Clock, NotePath, Vault};
+use dormouse_vault::{Change, Clock, CommitError, NotePath, Vault};
 use expect_test::expect;
 use proptest::prelude::*;
 
@@ -53,7 +55,7 @@ fn themes_leave_verbatim_and_the_parent_stays_as_the_overview() {
     let plan = planned(&vault, "digest/wiki/big.md", &small());
     let open = Vault::open(vault.path()).unwrap();
     let done = apply(&open, &plan, &small(), &clock(NOON)).unwrap();
-    assert!(done.recorded);
+    assert!(done.problems.is_empty(), "{:?}", done.problems);
     expect![[r#"
         === digest/wiki/big.md
         ---
@@ -171,6 +173,9 @@ fn what_is_not_sure_is_left_alone() {
     assert_eq!(kept(&format!("=== digest/wiki/big.md\n## A\n\n{same}\n\n## B\n\n{same}\n")), KeepReason::OneTheme);
     assert_eq!(kept(&format!("=== digest/wiki/big.md\n{same}{same}\n")), KeepReason::OneTheme);
     assert_eq!(kept(&two("").replacen("lead", "---\nname: [broken\n---\nlead", 1)), KeepReason::Malformed);
+    let locked = two("").replacen("lead", "---\nlocked: \"true\"\n---\nlead", 1);
+    assert_eq!(kept(&locked), KeepReason::Locked);
+    assert!(matches!(decide(&temp_vault(&two("")), "digest/wiki/big.md", &small()), SplitDecision::Split(_)));
     let daily = two("").replace("digest/wiki/big.md", "daily/2026-11-30/big.md");
     let decision = decide(&temp_vault(&daily), "daily/2026-11-30/big.md", &small());
     assert_eq!(decision, SplitDecision::Keep(KeepReason::NotADigest));
@@ -236,13 +241,86 @@ fn an_edit_after_the_plan_wins() {
 }
 
 #[test]
-fn a_sweep_splits_what_is_oversize_and_reports_it() {
+fn a_cooldown_that_can_not_be_recorded_is_a_problem_and_the_split_stands() {
+    let vault = ranking();
+    // A folder where the file must go.
+    vault.write("meta/cooldowns.json/in-the-way", "x");
+    let plan = planned(&vault, "digest/wiki/big.md", &small());
+    let done = apply(&Vault::open(vault.path()).unwrap(), &plan, &small(), &clock(NOON)).unwrap();
+    let said: Vec<_> = done.problems.iter().map(|p| p.message.split(':').take(2).collect::<String>()).collect();
+    assert_eq!(said, ["digest/wiki/big.md split, but cooldowns.json could not be written"]);
+    assert!(vault.exists("audit/2026-11-30/split.md"), "the page is written all the same");
+    assert!(vault.exists(plan.children[0].path.as_str()));
+}
+
+#[test]
+fn cooldowns_of_another_version_are_set_aside_before_they_are_written() {
+    let vault = ranking();
+    vault.write("meta/cooldowns.json", r#"{"version": 99, "notes": ["another shape"]}"#);
+    let plan = planned(&vault, "digest/wiki/big.md", &small());
+    let done = apply(&Vault::open(vault.path()).unwrap(), &plan, &small(), &clock(NOON)).unwrap();
+    assert!(done.problems.is_empty());
+    assert_eq!(meta::<Cooldowns>(&vault).notes.len(), 3);
+    let kept = std::fs::read_to_string(vault.path().join(".dormouse/set-aside/cooldowns.json-1")).unwrap();
+    assert_eq!(kept, r#"{"version": 99, "notes": ["another shape"]}"#);
+}
+
+#[test]
+fn the_door_refuses_a_split_of_a_note_that_was_locked_since() {
+    let vault = ranking();
+    let plan = planned(&vault, "digest/wiki/big.md", &small());
+    vault.write("digest/wiki/big.md", BIG.replacen("---\n", "---\nlocked: true\n", 1));
+    let locked = vault.read("digest/wiki/big.md");
+    let mut set = plan.change_set.clone();
+    for change in &mut set.changes {
+        if let Change::Replace { expected, .. } = change {
+            *expected = dormouse_vault::Version::of(locked.as_bytes());
+        }
+    }
+    let before = vault.files();
+    let plan = SplitPlan { change_set: set, ..plan };
+    let refused = apply(&Vault::open(vault.path()).unwrap(), &plan, &small(), &clock(NOON));
+    assert!(matches!(refused, Err(ConsolidateError::Commit(CommitError::NoteLocked { .. }))));
+    assert_eq!(vault.files(), before);
+}
+
+/// Two themes, each long enough.
+fn oversize() -> TempVault {
     let text = |w: &str| format!("{w}alpha {w}beta {w}gamma {w}delta {w}epsilon. ").repeat(100);
-    let vault = temp_vault(&format!(
+    temp_vault(&format!(
         "{EVENT}=== digest/wiki/big.md\n# Big\n\n## A\n\n{}\n\n## B\n\n{}\n\nderived_from:: [[daily/2026-11-30/e]]\n",
         text("x"),
         text("y")
-    ));
+    ))
+}
+
+#[test]
+fn a_sweep_whose_disk_fails_is_a_failed_task_and_no_refusal() {
+    let vault = oversize();
+    let open = Vault::open(vault.path()).unwrap();
+    // A file where the journal's folder must be.
+    vault.write(".dormouse/journal", "x");
+    let (config, now) = (ConsolidateConfig::default(), clock(NOON));
+    let context =
+        RunContext { vault: &open, clock: &now, config: &config, seed: 0, progress: &Silent, cancel: &|| false };
+    let report = run(context, &[Task::Split]).unwrap();
+    assert!(matches!(report.state(Task::Split), Some(TaskState::Failed { .. })), "{report:?}");
+    assert_eq!(report.tasks[0].numbers.get("refused"), Some(&0));
+}
+
+#[test]
+fn a_sweep_reports_what_a_split_could_not_record() {
+    let vault = oversize();
+    vault.write("meta/cooldowns.json/in-the-way", "x");
+    let report = consolidate(&vault, NOON, &[Task::Split]);
+    assert_eq!(report.state(Task::Split), Some(&TaskState::Done));
+    assert_eq!(report.splits.len(), 1);
+    assert!(report.problems.iter().any(|p| p.message.contains("cooldowns.json could not be written")), "{report:?}");
+}
+
+#[test]
+fn a_sweep_splits_what_is_oversize_and_reports_it() {
+    let vault = oversize();
     let report = consolidate(&vault, NOON, &[Task::Split]);
     assert_eq!(report.splits.len(), 1);
     assert_eq!(report.splits[0].children.len(), 2);
@@ -284,7 +362,7 @@ fn arbitrary_body() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(60))]
+    #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn every_split_conserves_blocks_and_edges(body in arbitrary_body()) {

@@ -69,6 +69,20 @@ fn parse<T: Artefact>(bytes: &[u8]) -> Result<T, Fault> {
     }
 }
 
+/// Whether `bytes` are what this build reads from `meta/<file>`; a file that is no artefact of ours
+/// need only be JSON.
+pub(crate) fn is_current(file: &str, bytes: &[u8]) -> bool {
+    match file {
+        Communities::FILE => parse::<Communities>(bytes).is_ok(),
+        Recency::FILE => parse::<Recency>(bytes).is_ok(),
+        Archived::FILE => parse::<Archived>(bytes).is_ok(),
+        AccessLog::FILE => parse::<AccessLog>(bytes).is_ok(),
+        DreamLedger::FILE => parse::<DreamLedger>(bytes).is_ok(),
+        Cooldowns::FILE => parse::<Cooldowns>(bytes).is_ok(),
+        _ => serde_json::from_slice::<serde::de::IgnoredAny>(bytes).is_ok(),
+    }
+}
+
 impl Fault {
     fn to_problem<T: Artefact>(&self) -> Problem {
         let what = match self {

@@ -1,10 +1,12 @@
 //! The derived signals: typed contracts of `meta/*.json`, through which the stages meet.
 //!
 //! Every artefact has `version` and `computed_at` (UTC). A reader that meets another version
-//! ignores the file and says so; nothing here is ever a recall result.
+//! ignores the file and says so; nothing here is ever a recall result. A file that can't be
+//! read is kept under `.dormouse/set-aside/` before a new one is put in its place.
 
 mod load;
 
+pub(crate) use load::is_current;
 pub use load::{Loaded, schemas};
 
 use std::collections::BTreeMap;

@@ -592,3 +592,74 @@ fn a_stage_lock_is_held_once_and_freed_when_dropped() {
     two.lock_stage(Stage::Dream).unwrap();
     drop(other);
 }
+
+/// What the door says to a digest's writers when the note reads so.
+fn lock_check(frontmatter: &str, expect: Expect) {
+    let text = format!("---\nname: D\n{frontmatter}---\nd\n\nderived_from:: [[daily/2026-11-30/e]]\n");
+    let mut said = String::new();
+    for writer in [Writer::Dream, Writer::Split, Writer::Person] {
+        let folder = temp_vault(&format!("=== daily/2026-11-30/e.md\nevent\n=== digest/wiki/d.md\n{text}"));
+        let subject = path("digest/wiki/d.md");
+        let rule = match writer {
+            Writer::Dream => Conservation::Superset { subject },
+            Writer::Split => Conservation::SplitUnion { parent: subject, children: vec![] },
+            _ => Conservation::Free,
+        };
+        let set = ChangeSet::new(writer, rule).with(replace(&folder, "digest/wiki/d.md", &format!("{text}\nmore\n")));
+        let before = folder.files();
+        let vault = open(&folder);
+        let shown = vault.preview(&set).map(|_| ()).map_err(|e| e.to_string());
+        let done = vault.commit(&set).map(|_| ()).map_err(|e| e.to_string());
+        assert_eq!(shown, done);
+        assert_eq!(done.is_err(), folder.files() == before);
+        said.push_str(&format!("{writer}: {}\n", done.err().as_deref().unwrap_or("may")));
+    }
+    expect.assert_eq(&said);
+}
+
+#[test]
+fn a_locked_note_is_written_by_a_person_alone() {
+    lock_check(
+        "locked: true\n",
+        expect![[r#"
+        dream: digest/wiki/d.md: the note is locked, and dream may not write it; a person may, or takes `locked: true` away
+        split: digest/wiki/d.md: the note is locked, and split may not write it; a person may, or takes `locked: true` away
+        person: may
+    "#]],
+    );
+    lock_check(
+        "locked: \"True\"\n",
+        expect![[r#"
+        dream: digest/wiki/d.md: the note is locked, and dream may not write it; a person may, or takes `locked: true` away
+        split: digest/wiki/d.md: the note is locked, and split may not write it; a person may, or takes `locked: true` away
+        person: may
+    "#]],
+    );
+    lock_check(
+        "locked: false\n",
+        expect![[r#"
+        dream: may
+        split: may
+        person: may
+    "#]],
+    );
+    lock_check(
+        "",
+        expect![[r#"
+        dream: may
+        split: may
+        person: may
+    "#]],
+    );
+}
+
+#[test]
+fn a_lock_that_came_after_the_plan_holds_too() {
+    let folder =
+        temp_vault("=== daily/2026-11-30/e.md\nx\n=== digest/wiki/d.md\nderived_from:: [[daily/2026-11-30/e]]\n");
+    let vault = open(&folder);
+    folder.write("digest/wiki/d.md", "---\nlocked: true\n---\nderived_from:: [[daily/2026-11-30/e]]\n");
+    let change = replace(&folder, "digest/wiki/d.md", "derived_from:: [[daily/2026-11-30/e]]\nmore\n");
+    let set = ChangeSet::new(Writer::Dream, Conservation::Superset { subject: path("digest/wiki/d.md") }).with(change);
+    assert!(matches!(vault.commit(&set), Err(CommitError::NoteLocked { writer: Writer::Dream, .. })));
+}

@@ -440,7 +440,7 @@ fn a_rename_may_retarget_links_in_material_but_not_rewrite_it() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
+    #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
 
     /// However the blocks of a parent are dealt out, the split is written; with any one of them
     /// left out or doubled, it is refused.

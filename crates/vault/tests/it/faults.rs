@@ -394,3 +394,13 @@ fn vlt_31_a_full_disk_never_replaces_a_note_by_a_part_of_one() {
         }
     }
 }
+
+/// A journal that can't be looked for is not the same as none.
+#[test]
+fn a_journal_folder_that_can_not_be_listed_is_an_error() {
+    let folder = temp_vault("=== a.md\nx\n");
+    folder.write(".dormouse/journal", "a file where the folder must be");
+    assert!(matches!(Vault::open(folder.path()), Err(dormouse_vault::VaultError::Io { .. })));
+    let options = dormouse_vault::OpenOptions { read_only: true, settings: None };
+    assert!(Vault::open_with(folder.path(), options).is_ok(), "a reader settles nothing");
+}

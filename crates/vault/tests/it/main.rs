@@ -18,6 +18,7 @@ mod faults;
 mod format;
 mod laws;
 mod links;
+mod material;
 mod meta;
 mod parsing;
 mod process;

@@ -150,3 +150,74 @@ fn a_layout_that_leads_out_of_the_vault_is_not_followed() {
     let change = recency().to_change(vault.layout());
     assert_eq!(change.path(), &path("meta/recency.json"));
 }
+
+fn put(vault: &Vault, artefact: &impl Artefact) {
+    let set = ChangeSet::new(Writer::Meta, Conservation::Additive).with(artefact.to_change(vault.layout()));
+    vault.commit(&set).unwrap();
+}
+
+/// Whatever a build can't read is kept before it writes its own, whoever the caller is.
+#[test]
+fn a_file_of_another_version_or_cut_short_is_set_aside_before_it_is_put() {
+    let newer = r#"{"version": 99, "materials": {"daily/2026-11-30/e.md": "new shape"}}"#;
+    let cut = r#"{"version": 1, "computed_at": "2026-11-30T12:0"#;
+    let folder = temp_vault("");
+    let vault = Vault::open(folder.path()).unwrap();
+    folder.write("meta/dreamed.json", newer);
+    folder.write("meta/cooldowns.json", cut);
+    folder.write("meta/recency.json", b"\xff\x00 not text");
+    folder.write("meta/archived.json", "\n");
+    put(&vault, &DreamLedger { version: 1, computed_at: at(), materials: Default::default() });
+    put(&vault, &Cooldowns { version: 1, computed_at: at(), notes: Default::default() });
+    put(&vault, &recency());
+    put(&vault, &Archived { version: 1, computed_at: at(), notes: Default::default() });
+    let aside = |name: &str| std::fs::read(folder.path().join(".dormouse/set-aside").join(name)).unwrap();
+    assert_eq!(aside("dreamed.json-1"), newer.as_bytes());
+    assert_eq!(aside("cooldowns.json-1"), cut.as_bytes());
+    assert_eq!(aside("recency.json-1"), b"\xff\x00 not text");
+    assert!(vault.meta::<DreamLedger>().value.is_some());
+    let kept = || std::fs::read_dir(folder.path().join(".dormouse/set-aside")).unwrap().count();
+    assert_eq!(kept(), 3, "a blank file holds nothing to keep");
+
+    // What this build reads is replaced and not kept; the same bytes again are kept once; others beside.
+    put(&vault, &Cooldowns { version: 1, computed_at: at() + Duration::days(1), notes: Default::default() });
+    assert_eq!(kept(), 3);
+    folder.write("meta/dreamed.json", newer);
+    put(&vault, &DreamLedger { version: 1, computed_at: at(), materials: Default::default() });
+    assert_eq!(kept(), 3);
+    folder.write("meta/dreamed.json", "[]");
+    put(&vault, &DreamLedger { version: 1, computed_at: at(), materials: Default::default() });
+    assert_eq!(aside("dreamed.json-2"), b"[]");
+    assert_eq!(aside("dreamed.json-1"), newer.as_bytes());
+}
+
+#[test]
+fn what_can_not_be_set_aside_is_not_replaced() {
+    let folder = temp_vault("");
+    let vault = Vault::open(folder.path()).unwrap();
+    folder.write("meta/dreamed.json", "[]");
+    folder.write(".dormouse/set-aside", "a file where the folder must be");
+    let ledger = DreamLedger { version: 1, computed_at: at(), materials: Default::default() };
+    let set = ChangeSet::new(Writer::Meta, Conservation::Additive).with(ledger.to_change(vault.layout()));
+    assert!(vault.commit(&set).is_err());
+    assert_eq!(folder.read("meta/dreamed.json"), "[]");
+}
+
+#[test]
+fn a_cache_file_is_put_whole_and_nowhere_but_in_the_cache() {
+    let folder = temp_vault("");
+    let vault = Vault::open(folder.path()).unwrap();
+    vault.write_cache("a/state.json", b"one").unwrap();
+    vault.write_cache("a/state.json", b"two").unwrap();
+    vault.write_cache("a/state.json", b"two").unwrap();
+    assert_eq!(std::fs::read(vault.cache_dir().join("a/state.json")).unwrap(), b"two");
+    assert_eq!(std::fs::read_dir(vault.cache_dir().join("a")).unwrap().count(), 1, "no temporary file is left");
+    for name in ["../out.json", "/etc/x", "journal/1.apply", "lock", "locks/dream.lock", "set-aside/x", "", "a/../b"] {
+        assert!(vault.write_cache(name, b"x").is_err(), "{name}");
+    }
+    assert!(folder.files().is_empty(), "{:?}", folder.files().keys());
+    let options = dormouse_vault::OpenOptions { read_only: true, settings: None };
+    let closed = Vault::open_with(folder.path(), options).unwrap();
+    assert!(matches!(closed.write_cache("b", b"x"), Err(dormouse_vault::CommitError::ReadOnly { .. })));
+    assert!(!closed.cache_dir().join("b").exists());
+}

@@ -122,7 +122,7 @@ fn arbitrary_graph() -> impl Strategy<Value = (usize, Vec<(u32, u32, f64)>)> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
+    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn communities_are_connected_and_quality_is_at_least_that_of_the_components((n, edges) in arbitrary_graph(), seed: u64) {
