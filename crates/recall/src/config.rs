@@ -42,7 +42,7 @@ pub struct RecallConfig {
     /// Factor 1 + this for a block that is spoken by the one person whom the query names. Default 0.8.
     pub speaker_bonus: f64,
     /// Share of a digest block's score that goes to the source block that it cites, for the words that
-    /// the source block lacks. Default 0.4.
+    /// the source block lacks. Default 0.2.
     pub digest_share: f64,
     /// Weight of a cited source block's terms that come from the digest blocks that cite it, against
     /// 1 for its own, for words that it lacks. Default 1: as good as indexing the texts together.
@@ -107,7 +107,7 @@ impl Default for RecallConfig {
             when_bonus: 0.4,
             where_bonus: 0.4,
             speaker_bonus: 0.8,
-            digest_share: 0.4,
+            digest_share: 0.2,
             expansion_weight: 1.0,
             link_share: 0.1,
             link_seeds: 10,
