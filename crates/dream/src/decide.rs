@@ -173,8 +173,7 @@ pub(crate) fn candidate(
         })
         .collect();
     let edges = snapshot.graph().out_edges(path);
-    let locked = note.doc.frontmatter.properties.get("locked").is_some_and(|v| v.as_bool() == Some(true))
-        || (note.doc.frontmatter.span.is_some() && !note.doc.frontmatter.well_formed);
+    let locked = note.is_locked() || (note.doc.frontmatter.span.is_some() && !note.doc.frontmatter.well_formed);
     Ok(Some(Candidate {
         path: path.clone(),
         version: note.version,

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use chrono::NaiveDate;
 use dormouse_model::Usage;
+use dormouse_vault::material::{day, is_day_note, materials, not_material};
 use dormouse_vault::meta::{Artefact, DreamLedger, DreamOutcome, Dreamed};
 use dormouse_vault::{ChangeSet, Clock, Conservation, NotePath, Snapshot, Stage, Vault, Writer, audit as vault_audit};
 use futures::StreamExt;
@@ -16,7 +17,7 @@ use crate::error::DreamError;
 use crate::gate::{GroundedUnit, ground};
 use crate::integrate::{Outcome, parts, prepare, write};
 use crate::ledger::{self, is_settled};
-use crate::material::{Material, Read, day, is_day_note, materials, not_material, read};
+use crate::material::{Material, Read, read};
 use crate::neighbours::Neighbours;
 use crate::observer::{DreamEvent, DreamObserver};
 use crate::report::{DreamReport, DreamTotals, MaterialReport, MaterialState};
@@ -119,7 +120,7 @@ fn queue(
                 }
                 match not_material(&snapshot, path) {
                     Some(why) => report
-                        .settle(MaterialReport::new(path.clone(), MaterialState::Skipped { reason: why.to_owned() })),
+                        .settle(MaterialReport::new(path.clone(), MaterialState::Skipped { reason: why.to_string() })),
                     None => named.push(path.clone()),
                 }
             }

@@ -225,8 +225,8 @@ fn support(text: &str, source: &str) -> f64 {
     words.intersection(&source).count() as f64 / words.len() as f64
 }
 
-/// A crude stem: the first six letters of a Latin word. Enough to let `decided` support `decision`
-/// no, but `measured` support `measurement`.
+/// A crude stem: the first six letters of a Latin word. Lets `measured` support `measurement`, though
+/// not `decided` support `decision`.
 fn stem(word: String) -> String {
     if word.is_ascii() { word.chars().take(6).collect() } else { word }
 }

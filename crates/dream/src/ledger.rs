@@ -2,23 +2,7 @@
 
 use chrono::{DateTime, Utc};
 use dormouse_vault::meta::{Artefact, DreamLedger, DreamOutcome, Dreamed};
-use dormouse_vault::{NotePath, Snapshot, Version};
-
-use crate::material::materials;
-
-/// The materials that the next run would dream: never dreamed, failed, or changed since. Oldest
-/// first. A resource that is no Markdown counts by its path alone, since resources don't change;
-/// the run itself compares its content. Linear in the number of notes.
-#[must_use]
-pub fn pending(snapshot: &Snapshot, ledger: &DreamLedger) -> Vec<NotePath> {
-    let settled = |path: &NotePath| match ledger.materials.get(path) {
-        Some(Dreamed { content, outcome: DreamOutcome::Done { .. }, .. }) => {
-            snapshot.note(path).is_none_or(|note| note.version == *content)
-        }
-        _ => false,
-    };
-    materials(snapshot).into_iter().filter(|path| !settled(path)).collect()
-}
+use dormouse_vault::{NotePath, Version};
 
 /// An empty ledger.
 pub(crate) fn empty(at: DateTime<Utc>) -> DreamLedger {

@@ -11,18 +11,22 @@
 //! Digests, audit pages and derived signals are never material. Running twice changes nothing the
 //! second time, also when `meta/` was deleted in between.
 //!
-//! ```no_run
+//! ```
 //! use dormouse_dream::{DreamConfig, DreamContext, DreamRequest, ExtractiveAbstractor, LexicalNeighbours, dream};
-//! use dormouse_vault::{Clock, Vault};
+//! use dormouse_fixtures::temp_vault;
+//! use dormouse_vault::{FixedClock, Vault};
 //!
-//! # async fn run(clock: &dyn Clock) -> Result<(), Box<dyn std::error::Error>> {
-//! let vault = Vault::open("notes")?;
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let notes = temp_vault("=== daily/2026-11-02/fusion.md\nWe decided to add both scores. ^b1\n");
+//! let vault = Vault::open(notes.path())?;
+//! let clock = FixedClock::new("2026-11-30T14:05:09+01:00".parse()?);
 //! let report = dream(
 //!     DreamContext {
 //!         vault: &vault,
 //!         abstractor: &ExtractiveAbstractor,
 //!         neighbours: &LexicalNeighbours::new(&vault),
-//!         clock,
+//!         clock: &clock,
 //!         config: &DreamConfig::default(),
 //!         observer: &(),
 //!         cancel: &|| false,
@@ -30,7 +34,8 @@
 //!     DreamRequest::default(),
 //! )
 //! .await?;
-//! assert_eq!(report.totals.failed, 0);
+//! assert_eq!((report.totals.created, report.totals.failed), (1, 0));
+//! assert!(notes.dump().contains("(derived_from:: [[daily/2026-11-02/fusion#^b1|2026-11-02]])"));
 //! # Ok(()) }
 //! ```
 
@@ -58,12 +63,11 @@ mod weave;
 
 pub use abstractor::{Abstractor, ComposeJob, Composed, Decided, Gated, Target};
 pub use config::DreamConfig;
-pub use decide::{Candidate, Flavour, Relation, Verdict};
+pub use decide::{Candidate, CandidateBlock, Flavour, Relation, Verdict};
 pub use drive::{DreamContext, DreamRequest, DreamScope, dream};
 pub use error::{DreamError, ReplyFault};
 pub use extractive::ExtractiveAbstractor;
 pub use gate::{Fact, GroundedFact, GroundedUnit, Unit};
-pub use ledger::pending;
 pub use material::{Language, Marker, Material, Passage};
 pub use model_abstractor::ModelAbstractor;
 pub use neighbours::{LexicalNeighbours, Neighbour, Neighbours};
@@ -71,4 +75,3 @@ pub use observer::{DreamEvent, DreamObserver};
 pub use report::{
     Action, DreamReport, DreamTotals, DroppedUnit, KeptUnit, MaterialReport, MaterialState, SubjectReport, UsageReport,
 };
-pub use weave::{Amendment, Woven, WovenFact};

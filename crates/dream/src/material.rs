@@ -1,6 +1,7 @@
 //! Material: the experience that is dreamed, cut into passages that can be cited.
 
 use chrono::NaiveDate;
+use dormouse_vault::material::day;
 use dormouse_vault::text::is_cjk;
 use dormouse_vault::{BlockKind, Layer, Note, NotePath, Resolution, Snapshot, Vault, VaultError, Version};
 
@@ -73,86 +74,6 @@ pub struct Material {
     pub passages: Vec<Passage>,
     /// Existing files that it links to, in order, each once.
     pub links: Vec<NotePath>,
-}
-
-/// Text files of the resource layer that are read.
-const TEXT: &[&str] =
-    &["md", "txt", "text", "csv", "tsv", "json", "jsonl", "log", "yaml", "yml", "toml", "xml", "org", "rst", "tex"];
-
-/// Why a path of the vault is no material; `None` when it is one.
-pub(crate) fn not_material(snapshot: &Snapshot, path: &NotePath) -> Option<&'static str> {
-    let layout = snapshot.layout();
-    match layout.layer(path) {
-        Layer::Daily if path.is_markdown() => {
-            if is_index(snapshot, path) {
-                return Some("the index of a day, not an event");
-            }
-        }
-        Layer::Resource => {
-            let extension = path.extension().to_ascii_lowercase();
-            if !TEXT.contains(&extension.as_str()) {
-                return Some("no text");
-            }
-        }
-        Layer::Daily => return Some("no Markdown note"),
-        Layer::Digest => return Some("a digest: what was dreamed is never dreamed again"),
-        Layer::Meta | Layer::Audit => return Some("written by the cycle itself"),
-        Layer::Other => return Some("the user's own note"),
-    }
-    let note = snapshot.note(path)?;
-    if note.conflict_of.is_some() {
-        return Some("a sync tool's conflict copy");
-    }
-    if !note.utf8 {
-        return Some("not UTF-8");
-    }
-    let private = note.doc.frontmatter.properties.get("private");
-    if private.is_some_and(|p| p.as_bool() == Some(true) || p.as_str().is_some_and(|s| s.eq_ignore_ascii_case("true")))
-    {
-        return Some("private");
-    }
-    None
-}
-
-/// `daily/2026-11-30.md` beside a folder of events is the day's index. A day that is written into
-/// one note, without such a folder, is an event itself.
-fn is_index(snapshot: &Snapshot, path: &NotePath) -> bool {
-    if !is_day_note(snapshot, path) {
-        return false;
-    }
-    let folder = path.link_target();
-    let Some(note) = snapshot.note(path) else {
-        return false;
-    };
-    // Every block is a link to an event of that day, or there is no block at all.
-    note.doc.blocks.iter().all(|block| {
-        note.doc.links.iter().any(|l| {
-            l.span.start >= block.span.start
-                && l.span.end <= block.span.end
-                && snapshot.resolve(path, &l.target).path().is_some_and(|p| p.is_in(folder))
-        })
-    })
-}
-
-/// Whether the path is `daily/<date>.md`.
-pub(crate) fn is_day_note(snapshot: &Snapshot, path: &NotePath) -> bool {
-    path.folder() == snapshot.layout().daily && path.date().is_some() && path.stem().chars().count() == 10
-}
-
-/// All materials of the snapshot, oldest first: by date, then path.
-pub(crate) fn materials(snapshot: &Snapshot) -> Vec<NotePath> {
-    let notes = snapshot.notes().map(|n| n.path.clone());
-    let files = snapshot.files().cloned();
-    let mut out: Vec<NotePath> = notes.chain(files).filter(|p| not_material(snapshot, p).is_none()).collect();
-    out.sort_by_cached_key(|p| (day(snapshot, p), p.clone()));
-    out.dedup();
-    out
-}
-
-/// The day of a material: the note's own date, unless that is only its modification time.
-pub(crate) fn day(snapshot: &Snapshot, path: &NotePath) -> Option<NaiveDate> {
-    let note = snapshot.note(path).and_then(|n| n.date).filter(|d| d.source != dormouse_vault::DateSource::Mtime);
-    note.map(|d| d.day).or_else(|| path.date())
 }
 
 /// What reading a material gave.

@@ -15,35 +15,35 @@ use crate::stated::restates;
 
 /// A fact ready to be written.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct WovenFact {
+pub(crate) struct WovenFact {
     /// The statement, one line.
-    pub text: String,
+    pub(crate) text: String,
     /// Its sources as links, at least one.
-    pub sources: Vec<String>,
+    pub(crate) sources: Vec<String>,
     /// Whether it is a numbered step.
-    pub step: bool,
+    pub(crate) step: bool,
 }
 
 /// A sentence, or only a source, that is added to a block that exists.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Amendment {
+pub(crate) struct Amendment {
     /// Index into [`Candidate::blocks`].
-    pub block: usize,
+    pub(crate) block: usize,
     /// The sentence with its date; empty to add the source alone.
-    pub sentence: String,
+    pub(crate) sentence: String,
     /// Its sources as links.
-    pub sources: Vec<String>,
+    pub(crate) sources: Vec<String>,
 }
 
 /// Everything that is added to a note.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Woven {
+pub(crate) struct Woven {
     /// New blocks.
-    pub facts: Vec<WovenFact>,
+    pub(crate) facts: Vec<WovenFact>,
     /// Additions to blocks that exist.
-    pub amendments: Vec<Amendment>,
+    pub(crate) amendments: Vec<Amendment>,
     /// Links to related notes, each a sentence with the link in it.
-    pub related: Vec<String>,
+    pub(crate) related: Vec<String>,
 }
 
 impl WovenFact {
@@ -91,16 +91,9 @@ pub(crate) fn related_line(candidate: &Candidate, sentence: Option<&str>, langua
         }
         return format!("{target}: {}", fact_text(&strip_links(&sentence)));
     }
-    let about = candidate
-        .description
-        .as_deref()
-        .map(|d| strip_links(&one_line(d)))
-        .filter(|d| !d.is_empty() && d.chars().count() <= 160);
-    match (about, language) {
-        (Some(about), Language::Chinese) => format!("参见{target}：{}", fact_text(&about)),
-        (Some(about), Language::English) => format!("See {target}: {}", fact_text(&about)),
-        (None, Language::Chinese) => format!("参见{target}。"),
-        (None, Language::English) => format!("See {target}."),
+    match language {
+        Language::Chinese => format!("参见{target}。"),
+        Language::English => format!("See {target}."),
     }
 }
 

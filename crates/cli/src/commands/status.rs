@@ -100,7 +100,7 @@ fn look(vault: &Vault, now: DateTime<Utc>) -> Reply {
         files: snapshot.files().count(),
         links: snapshot.graph().edge_count(),
         unresolved: snapshot.unresolved().len(),
-        pending: dormouse_dream::pending(&snapshot, &ledger).len(),
+        pending: dormouse_vault::material::pending(&snapshot, Some(&ledger)).len(),
         failed: failed.collect(),
         communities: communities.value.map_or(0, |c| c.communities.len()),
         archived: archived.value.map_or(0, |a| a.notes.len()),

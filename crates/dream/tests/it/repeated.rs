@@ -1,8 +1,9 @@
 //! Running again: nothing changes, nothing erodes, nothing bloats.
 
-use dormouse_dream::{DreamRequest, DreamScope, ExtractiveAbstractor, MaterialState, pending};
+use dormouse_dream::{DreamRequest, DreamScope, ExtractiveAbstractor, MaterialState};
 use dormouse_fixtures::{TempVault, temp_vault};
 use dormouse_vault::Vault;
+use dormouse_vault::material::pending;
 use dormouse_vault::meta::DreamLedger;
 
 use crate::bench::{by_rules, digest_count, digests, path, provenance_is_whole, run};
@@ -71,9 +72,7 @@ fn pending_names_what_the_next_run_would_dream() {
     let names = |vault: &TempVault| {
         let open = Vault::open(vault.path()).unwrap();
         let ledger = open.meta::<DreamLedger>().value;
-        let empty =
-            DreamLedger { version: 1, computed_at: chrono::DateTime::UNIX_EPOCH, materials: Default::default() };
-        pending(&open.snapshot(), &ledger.unwrap_or(empty)).iter().map(ToString::to_string).collect::<Vec<_>>()
+        pending(&open.snapshot(), ledger.as_ref()).iter().map(ToString::to_string).collect::<Vec<_>>()
     };
     assert_eq!(names(&vault), ["daily/2026-11-02/fusion.md", "daily/2026-11-03.md", "resource/2026-11-03/rules.txt"]);
     by_rules(&vault);
