@@ -226,7 +226,7 @@ fn finish(mut report: Report, mut life: Life, out: &Path) -> Result<ExitCode> {
     life.counts.edges = snapshot.graph().edge_count();
     life.counts.archived = life.vault.meta::<dormouse_vault::meta::Archived>().value.map_or(0, |a| a.notes.len());
     let ledger = life.vault.meta::<dormouse_vault::meta::DreamLedger>().value;
-    life.counts.pending = ledger.map_or(0, |ledger| dormouse_dream::pending(&snapshot, &ledger).len());
+    life.counts.pending = ledger.map_or(0, |ledger| dormouse_vault::material::pending(&snapshot, Some(&ledger)).len());
     report.violations = life.witness.violations();
     report.checks = life.witness.checks;
     report.counts = life.counts;
