@@ -15,6 +15,10 @@ type Job = Pin<Box<dyn Future<Output = ()> + Send>>;
 /// The longest that an exit waits.
 pub const DRAIN_LIMIT: Duration = Duration::from_secs(60);
 
+/// How long a job that was cancelled is waited for: it ends where it next waits itself, and one that
+/// never does is left behind.
+const CANCEL_LIMIT: Duration = Duration::from_secs(1);
+
 /// What became of a submitted job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Submitted {
@@ -80,7 +84,7 @@ impl BackgroundJobs {
     }
 
     /// Refuses new jobs and waits for those that run and wait, up to `limit`; then cancels what is
-    /// left and returns its keys.
+    /// left and returns its keys, at most a second later.
     pub async fn drain(&self, limit: Duration) -> Vec<String> {
         self.inner.lock().closed = true;
         self.inner.tracker.close();
@@ -90,7 +94,9 @@ impl BackgroundJobs {
         let lost = self.pending();
         tracing::warn!(jobs = lost.len(), "background work was cut off at exit");
         self.inner.cancel.cancel();
-        self.inner.tracker.wait().await;
+        if tokio::time::timeout(CANCEL_LIMIT, self.inner.tracker.wait()).await.is_err() {
+            tracing::warn!("background work that does not yield was left behind");
+        }
         lost
     }
 }

@@ -47,6 +47,16 @@ pub enum AgentError {
         /// The name.
         name: String,
     },
+    /// An argument fits its schema and still says nothing.
+    #[error("`{argument}` is {value:?}; expected {expected}")]
+    Argument {
+        /// The argument's name.
+        argument: &'static str,
+        /// What it was, shortened.
+        value: Box<str>,
+        /// What it may be.
+        expected: &'static str,
+    },
     /// A background task ended before it gave its result.
     #[error("a background task ended early")]
     TaskLost,

@@ -12,6 +12,9 @@
 //!   them into digests, and consolidates when the user is quiet. Every step may fail; the others go
 //!   on, and what was not dreamed stays pending.
 //!
+//! With the feature `genai`, `named_model` finds a real model by the name that the user gave it in
+//! their own configuration, with retries.
+//!
 //! Text of notes is data: it is fenced and labelled in every prompt, never enters the history, and is
 //! never captured again as something that was said.
 //!
@@ -57,6 +60,8 @@ mod hooks;
 mod lifecycle;
 mod loop_agent;
 mod memory;
+#[cfg(feature = "genai")]
+mod models;
 mod session;
 mod tools;
 
@@ -75,7 +80,9 @@ pub use loop_agent::{
 };
 pub use memory::{
     AutoMemoryConfig, Conversation, CycleConfig, CycleProblem, CycleReport, MemoryCycle, PlannedEvent, RecallBefore,
-    RecallNeighbours, RememberAfter, plan_events, run_when_idle,
+    RecallNeighbours, RememberAfter, plan_events, run_when_idle, split_subject,
 };
+#[cfg(feature = "genai")]
+pub use models::{ModelLookupError, named_model};
 pub use session::{Replay, TranscriptModel, replay};
 pub use tools::{Access, MemoryTools, Tool, ToolOutput, ToolSet, dependencies, memory_tools};

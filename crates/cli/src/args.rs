@@ -244,6 +244,6 @@ pub(crate) struct ConsolidateArgs {
     #[arg(long, conflicts_with = "tasks")]
     pub(crate) due: bool,
     /// Seed of the community search.
-    #[arg(long, default_value_t = 42)]
+    #[arg(long, default_value_t = dormouse_consolidate::DEFAULT_SEED)]
     pub(crate) seed: u64,
 }

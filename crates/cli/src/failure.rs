@@ -1,5 +1,8 @@
 //! Failures as a program and a person read them: a stable code, a message, what to do next.
 
+use dormouse_consolidate::ConsolidateError;
+use dormouse_dream::DreamError;
+use dormouse_recall::RecallError;
 use dormouse_vault::{CommitError, VaultError};
 use serde::Serialize;
 
@@ -39,17 +42,12 @@ impl Failure {
 
     /// The failure that `error` stands for, found anywhere in its chain.
     pub(crate) fn from_error(error: &anyhow::Error) -> Self {
-        let message = format!("{error:#}");
+        let message = message(error);
         for cause in error.chain() {
             if let Some(refusal) = cause.downcast_ref::<Refusal>() {
                 return Self { code: refusal.code, message, hint: Some(refusal.hint.clone()) };
             }
-            let found = match (cause.downcast_ref::<VaultError>(), cause.downcast_ref::<CommitError>()) {
-                (Some(VaultError::Commit(commit)), _) | (_, Some(commit)) => Some(of_commit(commit)),
-                (Some(error), _) => Some(of_vault(error)),
-                _ => None,
-            };
-            if let Some((code, hint)) = found {
+            if let Some((code, hint)) = known(cause) {
                 return Self { code, message, hint: hint.map(str::to_owned) };
             }
         }
@@ -64,14 +62,50 @@ impl Failure {
             "conflict" => 4,
             "locked" => 5,
             "read-only" => 6,
-            "denied" | "conservation" | "malformed-frontmatter" | "not-utf8" => 7,
+            "denied" | "conservation" | "note-locked" | "malformed-frontmatter" | "not-utf8" => 7,
             _ => 1,
         }
     }
 }
 
+/// The whole chain in one line; a cause that the message before it quotes is not said twice.
+fn message(error: &anyhow::Error) -> String {
+    let mut message = String::new();
+    for cause in error.chain().map(ToString::to_string) {
+        if message.is_empty() {
+            message = cause;
+        } else if !message.contains(&cause) {
+            message = format!("{message}: {cause}");
+        }
+    }
+    message
+}
+
+/// The code and hint of an error of ours. The stages' errors show the vault's through, so that
+/// those stand in no chain of their own.
+fn known(cause: &(dyn std::error::Error + 'static)) -> Option<(&'static str, Option<&'static str>)> {
+    let stage = match (
+        cause.downcast_ref::<DreamError>(),
+        cause.downcast_ref::<ConsolidateError>(),
+        cause.downcast_ref::<RecallError>(),
+    ) {
+        (Some(DreamError::Commit(e)), ..) | (_, Some(ConsolidateError::Commit(e)), _) => Some(of_commit(e)),
+        (Some(DreamError::Vault(e)), ..)
+        | (_, Some(ConsolidateError::Vault(e)), _)
+        | (_, _, Some(RecallError::Vault(e))) => Some(of_vault(e)),
+        (Some(DreamError::NoSuchMaterial { .. }), ..) => {
+            Some(("not-found", Some("`dormouse list --pending` shows material")))
+        }
+        _ => None,
+    };
+    stage
+        .or_else(|| cause.downcast_ref::<CommitError>().map(of_commit))
+        .or_else(|| cause.downcast_ref::<VaultError>().map(of_vault))
+}
+
 fn of_vault(error: &VaultError) -> (&'static str, Option<&'static str>) {
     match error {
+        VaultError::Commit(commit) => of_commit(commit),
         VaultError::NotAFolder { .. } => {
             ("no-vault", Some("name an existing folder with --vault, or run `dormouse init DIR`"))
         }
@@ -97,6 +131,7 @@ fn of_commit(error: &CommitError) -> (&'static str, Option<&'static str>) {
             ("conservation", Some("nothing was written; keep the links and blocks that are named"))
         }
         CommitError::MalformedFrontmatter { .. } => ("malformed-frontmatter", Some("mend the YAML by hand first")),
+        CommitError::NoteLocked { .. } => ("note-locked", Some("only a person writes a note with `locked: true`")),
         CommitError::NotUtf8 { .. } => ("not-utf8", Some("save the file as UTF-8 first")),
         CommitError::Locked { .. } => ("locked", Some("wait for the other process, or end it")),
         CommitError::ReadOnly { .. } => {

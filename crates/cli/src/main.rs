@@ -27,12 +27,14 @@ fn main() -> ExitCode {
     let result = commands::run(cli, &mut out).and_then(|code| out.finish().map(|()| code));
     match result {
         Ok(code) => ExitCode::from(code),
-        Err(error) => match error.downcast::<std::io::Error>() {
-            Ok(io) if io.kind() == std::io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
-            Ok(io) => out.failure(&Failure::from_error(&io.into())),
-            Err(error) => out.failure(&Failure::from_error(&error)),
-        },
+        Err(error) if reader_is_gone(&error) => ExitCode::SUCCESS,
+        Err(error) => out.failure(&Failure::from_error(&error)),
     }
+}
+
+/// Whether whoever read the output has closed the pipe: no failure of ours.
+fn reader_is_gone(error: &anyhow::Error) -> bool {
+    error.downcast_ref::<std::io::Error>().is_some_and(|io| io.kind() == std::io::ErrorKind::BrokenPipe)
 }
 
 /// Logs go to stderr: errors by default (what a person should know is printed by the command itself),

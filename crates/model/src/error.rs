@@ -38,6 +38,9 @@ pub enum ModelError {
     /// The answer could not be read.
     #[error("the model server's answer could not be read")]
     Malformed,
+    /// The caller gave up before there was an answer.
+    #[error("the question to the model was cancelled")]
+    Cancelled,
     /// A scripted or recorded double has no reply for this request.
     #[error("no reply is scripted for this request")]
     NoScript,

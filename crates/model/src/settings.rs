@@ -55,7 +55,8 @@ impl Adapter {
     }
 }
 
-/// A configured model. `[model]` in settings, or one line: `adapter:NAME` or `adapter:NAME@URL`.
+/// A configured model. `[models.NAME]` in the user's configuration, or one line: `adapter:NAME` or
+/// `adapter:NAME@URL`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ModelSettings {

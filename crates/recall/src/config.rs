@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 /// The weights and switches of recall; `[recall]` in `dormouse.toml`. docs/ranking.md has the
 /// measurement behind each number.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 pub struct RecallConfig {
     /// BM25's saturation of term counts, ≥ 0. Default 0.8: blocks are short, a second mention says
     /// little.

@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use chrono::NaiveDate;
-use dormouse_vault::meta::{Archived, DreamLedger, DreamOutcome};
+use dormouse_vault::material::is_pending;
+use dormouse_vault::meta::{Archived, DreamLedger};
 use dormouse_vault::{Bucket, Layer, Note, NotePath, Snapshot};
 use serde::{Deserialize, Serialize};
 
@@ -109,7 +110,7 @@ pub fn list(
         note.is_live()
             && request.filters.matches(note, snapshot)
             && request.archived.is_none_or(|a| a == asleep.contains(&note.path))
-            && request.pending.is_none_or(|p| p == is_pending(note, ledger))
+            && request.pending.is_none_or(|p| p == is_pending(snapshot, ledger, &note.path))
             && request.problems.is_none_or(|p| p != note.doc.problems.is_empty())
     };
     let mut notes: Vec<&Note> = snapshot.notes().map(AsRef::as_ref).filter(|n| wanted(n)).collect();
@@ -149,25 +150,6 @@ fn summary(note: &Note, snapshot: &Snapshot, archived: bool, ledger: Option<&Dre
         tags: note.doc.tags.clone(),
         inbound: snapshot.graph().inbound(&note.path),
         archived,
-        pending: is_pending(note, ledger),
+        pending: is_pending(snapshot, ledger, &note.path),
     }
-}
-
-/// Daily events and resources that were never dreamed, changed since, or failed.
-fn is_pending(note: &Note, ledger: Option<&DreamLedger>) -> bool {
-    let material = match note.layer {
-        Layer::Resource => true,
-        // The day's index is one line and link per event, and no material of its own.
-        Layer::Daily => !is_day_index(note),
-        _ => false,
-    };
-    let Some(dreamed) = ledger.and_then(|l| l.materials.get(&note.path)) else {
-        return material;
-    };
-    material && (dreamed.content != note.version || matches!(dreamed.outcome, DreamOutcome::Pending { .. }))
-}
-
-/// Whether the note's name is a date and nothing else.
-fn is_day_index(note: &Note) -> bool {
-    NaiveDate::parse_from_str(note.path.stem(), "%Y-%m-%d").is_ok()
 }

@@ -127,10 +127,13 @@ fn readable(text: &str) -> String {
     let mut rest = text;
     while let Some(open) = rest.find("[[") {
         let (before, link) = (rest.get(..open).unwrap_or(""), rest.get(open + 2..).unwrap_or(""));
-        let Some(close) = link.find("]]").filter(|close| !link.get(..*close).is_some_and(|l| l.contains('\n'))) else {
+        let line = link.find('\n').unwrap_or(link.len());
+        let Some(close) = link.get(..line).and_then(|l| l.find("]]")) else {
+            // Nothing closes on this line: the rest of it is text, and is looked at once.
             out.push_str(before);
             out.push_str("[[");
-            rest = link;
+            out.push_str(link.get(..line).unwrap_or(""));
+            rest = link.get(line..).unwrap_or("");
             continue;
         };
         let inside = link.get(..close).unwrap_or("");

@@ -6,10 +6,12 @@ use chrono::{DateTime, FixedOffset, SecondsFormat};
 
 use crate::change::{Change, ChangeSet, Writer};
 use crate::conserve::Conservation;
+use crate::error::{CommitError, VaultError};
 use crate::layout::Layer;
 use crate::path::NotePath;
 use crate::snapshot::Snapshot;
 use crate::text::slug;
+use crate::vault::{Committed, Vault};
 
 /// Something that happened.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,6 +59,34 @@ fn free_path(day: &str, slug: &str, snapshot: &Snapshot) -> NotePath {
     };
     // There are more numbers than files.
     (1..).map(file).find(|path| !snapshot.exists(path)).unwrap_or_else(|| file(0))
+}
+
+/// How often a name that another process took in the same moment is looked for anew.
+const NAME_TRIES: usize = 64;
+
+impl Vault {
+    /// Plans and commits an event. When another process takes the planned name in the same moment,
+    /// the next free one is taken: no event is lost to another.
+    ///
+    /// # Errors
+    /// As [`Vault::commit`].
+    pub fn write_event(&self, event: &DailyEvent) -> Result<(NotePath, Committed), CommitError> {
+        let mut tries = 0;
+        loop {
+            let (path, plan) = plan_event(event, &self.snapshot());
+            match self.commit(&plan) {
+                Ok(committed) => return Ok((path, committed)),
+                Err(CommitError::Conflict(conflict)) if conflict.expected.is_none() && tries < NAME_TRIES => {
+                    tries += 1;
+                    // What took the name has to be seen before another is chosen.
+                    if let Err(VaultError::Commit(error)) = self.refresh() {
+                        return Err(error);
+                    }
+                }
+                Err(error) => return Err(error),
+            }
+        }
+    }
 }
 
 fn note(event: &DailyEvent, name: &str) -> String {

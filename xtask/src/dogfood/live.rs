@@ -48,7 +48,8 @@ impl Life {
         let recall =
             Arc::new(Recall::open(Arc::clone(&vault), RecallConfig::default())?.with_clock(Arc::clone(&shared)));
         recall.sync()?;
-        let config = CycleConfig::from_vault(&vault);
+        let (config, problems) = CycleConfig::from_vault(&vault);
+        problems.iter().for_each(|problem| anstream::eprintln!("{problem}"));
         let cycle = Arc::new(MemoryCycle::new(Arc::clone(&recall), abstractor, Arc::clone(&shared), config));
         let tools = memory_tools(&MemoryTools::new(recall, shared))?;
         let mut life = Self {

@@ -23,8 +23,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
+use dormouse_agent_loop::named_model;
 use dormouse_dream::{Abstractor, ExtractiveAbstractor, ModelAbstractor};
-use dormouse_model::{GenaiModel, ModelSettings};
 use dormouse_recall::SignalSwitches;
 use dormouse_vault::{Clock, Layer};
 use indicatif::{ProgressBar, ProgressStyle};
@@ -49,8 +49,9 @@ pub(crate) struct DogfoodArgs {
     /// Ask these questions: JSON lines of {id, query, kind, evidence: [{note, block}]}.
     #[arg(long, value_name = "FILE")]
     questions: Option<PathBuf>,
-    /// Dream with a model, as ADAPTER:NAME@BASE_URL. Default: offline, no model.
-    #[arg(long, value_name = "SPEC")]
+    /// Dream with a model from the user's configuration, or ADAPTER:NAME@BASE_URL. Default: offline,
+    /// no model.
+    #[arg(long, value_name = "NAME")]
     model: Option<String>,
     /// Where the vault and the report are left.
     #[arg(long, value_name = "DIR")]
@@ -66,10 +67,7 @@ pub(crate) fn run(args: &DogfoodArgs) -> Result<ExitCode> {
     }
     let abstractor: Arc<dyn Abstractor> = match &args.model {
         None => Arc::new(ExtractiveAbstractor),
-        Some(spec) => {
-            let settings: ModelSettings = spec.parse().with_context(|| format!("--model {spec}"))?;
-            Arc::new(ModelAbstractor::new(Arc::new(GenaiModel::new(settings)?)))
-        }
+        Some(name) => Arc::new(ModelAbstractor::new(named_model(name)?)),
     };
     let vault = fresh_folder(&out, args.vault.as_deref())?;
     for (from, path) in &story.base {

@@ -161,6 +161,12 @@ impl Report {
             "{} questions with answers, {} without. A result counts when it is the note that answers, or a digest of which a returned passage cites the very block.\n",
             c.questions, c.questions_without_answer
         );
+        if self.by_kind.keys().all(|kind| kind == "known-item") {
+            let _ = writeln!(
+                out,
+                "Each question is a commit's own subject: the figures show that nothing is lost, not how good the ranking is.\n"
+            );
+        }
         let mut rows = vec![
             figures("all signals", &self.questions),
             figures("without the digests", &self.questions_without_digests),

@@ -242,9 +242,14 @@ impl LoopMachine {
         if matches!(error, ModelError::ContextOverflow) {
             self.budget_share *= 2;
         }
+        let stop = if matches!(error, ModelError::ContextOverflow) {
+            StopReason::ContextOverflow
+        } else {
+            StopReason::ApiError
+        };
         self.last_error = Some(error);
         if !may_pass || self.config.on_error == OnError::Abort || self.api_errors >= self.config.max_api_errors {
-            self.finish(StopReason::ApiError, String::new(), None);
+            self.finish(stop, String::new(), None);
         }
     }
 
@@ -330,10 +335,12 @@ impl LoopMachine {
     }
 
     fn run_round(&mut self, text: String, calls: Vec<ToolCall>) {
-        let round: Vec<(String, String)> = calls.iter().map(|c| (c.name.clone(), canonical(&c.arguments))).collect();
+        let slots = self.record(text.clone(), calls);
+        // As they were read: neither the order of arguments nor the spelling of a name makes a new call.
+        let recorded = self.messages.last().into_iter().flat_map(|m| &m.tool_calls);
+        let round: Vec<(String, String)> = recorded.map(|c| (c.name.clone(), canonical(&c.arguments))).collect();
         self.rounds = if round == self.last_round { self.rounds + 1 } else { 1 };
         self.last_round = round;
-        let slots = self.record(text.clone(), calls);
         if self.rounds > self.config.max_identical_rounds {
             self.answer_all(slots, REPEATED);
             if self.rounds > self.config.max_identical_rounds + 1 {

@@ -4,22 +4,22 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use chrono::{DateTime, FixedOffset};
 use dormouse_consolidate::{
-    ConsolidateConfig, ConsolidateReport, LastRuns, RunContext as ConsolidateContext, Scheduler, Silent, SplitDone,
-    Task, run, split,
+    ConsolidateConfig, ConsolidateReport, DEFAULT_SEED, LastRuns, RunContext as ConsolidateContext, Scheduler, Silent,
+    SplitDone, Task, run,
 };
 use dormouse_dream::{Abstractor, DreamConfig, DreamContext, DreamEvent, DreamReport, DreamRequest, DreamScope, dream};
 use dormouse_model::{Message, Role};
 use dormouse_recall::{ContextBlock, Recall, SyncReport};
 use dormouse_vault::audit::{AuditEntry, append};
-use dormouse_vault::daily::plan_event;
-use dormouse_vault::meta::Cooldowns;
-use dormouse_vault::{Clock, NotePath, Vault};
+use dormouse_vault::{Clock, NotePath, Problem, Vault};
 use serde::Serialize;
 use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
 
 use super::auto_memory::{AutoMemoryConfig, Conversation, plan_events};
+use super::cancellable::Cancellable;
 use super::neighbours::RecallNeighbours;
+use super::splitting::split_subject;
 use crate::context::{DATA_NOTICE, fenced, without_fenced};
 use crate::error::AgentError;
 
@@ -34,7 +34,7 @@ pub struct CycleConfig {
     pub dream: DreamConfig,
     /// Consolidate, its schedule included.
     pub consolidate: ConsolidateConfig,
-    /// The seed of consolidate. Default 0.
+    /// The seed of consolidate. Default [`DEFAULT_SEED`].
     pub seed: u64,
 }
 
@@ -45,22 +45,23 @@ impl Default for CycleConfig {
             auto_memory: AutoMemoryConfig::default(),
             dream: DreamConfig::default(),
             consolidate: ConsolidateConfig::default(),
-            seed: 0,
+            seed: DEFAULT_SEED,
         }
     }
 }
 
 impl CycleConfig {
-    /// The vault's settings: `[dream]`, `[consolidate]` and `[auto_memory]`; defaults elsewhere.
+    /// The vault's settings: `[dream]`, `[consolidate]` and `[auto_memory]`; defaults elsewhere. A
+    /// section that is wrong is a problem to show, and its defaults are used.
     #[must_use]
-    pub fn from_vault(vault: &Vault) -> Self {
+    pub fn from_vault(vault: &Vault) -> (Self, Vec<Problem>) {
         let settings = vault.settings();
-        Self {
-            auto_memory: settings.section("auto_memory").0,
-            dream: settings.section("dream").0,
-            consolidate: settings.section("consolidate").0,
-            ..Self::default()
-        }
+        let (auto_memory, mut problems) = settings.section("auto_memory");
+        let (dream, more) = settings.section("dream");
+        problems.extend(more);
+        let (consolidate, more) = settings.section("consolidate");
+        problems.extend(more);
+        (Self { auto_memory, dream, consolidate, ..Self::default() }, problems)
     }
 }
 
@@ -95,6 +96,7 @@ pub struct MemoryCycle {
     abstractor: Arc<dyn Abstractor>,
     clock: Arc<dyn Clock>,
     config: CycleConfig,
+    cancel: CancellationToken,
     last_activity: Mutex<DateTime<FixedOffset>>,
     /// One turn of the cycle at a time in this process.
     turn: tokio::sync::Mutex<()>,
@@ -116,8 +118,18 @@ impl MemoryCycle {
             last_activity: Mutex::new(clock.now()),
             clock,
             config,
+            cancel: CancellationToken::new(),
             turn: tokio::sync::Mutex::new(()),
         }
+    }
+
+    /// Ends its dreams when `cancel` says so; never by default. A question to a model that is under
+    /// way is given up at once, no further material is begun, and what was not dreamed stays pending.
+    /// What was written stays, and the conversation's events are written all the same.
+    #[must_use]
+    pub fn with_cancel(self, cancel: CancellationToken) -> Self {
+        let abstractor: Arc<dyn Abstractor> = Arc::new(Cancellable::new(self.abstractor, cancel.clone()));
+        Self { abstractor, cancel, ..self }
     }
 
     /// The vault.
@@ -279,10 +291,8 @@ impl MemoryCycle {
     fn remember(&self, conversation: &Conversation, report: &mut CycleReport) {
         let planned = plan_events(conversation, &self.vault.snapshot(), &self.config.auto_memory);
         for plan in planned {
-            // Each from the newest snapshot, so that two events of one name get two files.
-            let (path, changes) = plan_event(&plan.event, &self.vault.snapshot());
-            match self.vault.commit(&changes) {
-                Ok(_) => report.events.push(path),
+            match self.vault.write_event(&plan.event) {
+                Ok((path, _)) => report.events.push(path),
                 Err(error) => report.problem("auto-memory", &error),
             }
         }
@@ -328,7 +338,7 @@ impl MemoryCycle {
             clock: self.clock.as_ref(),
             config: &self.config.dream,
             observer: &observer,
-            cancel: &|| false,
+            cancel: &|| self.cancel.is_cancelled(),
         };
         match runtime.block_on(dream(context, DreamRequest { scope, ..DreamRequest::default() })) {
             Ok(dreamed) => report.dream = Some(dreamed),
@@ -345,20 +355,7 @@ impl MemoryCycle {
 
     /// Asks the split rule about one subject, and follows it.
     fn split(&self, path: &NotePath) -> Result<Option<SplitDone>, CycleProblem> {
-        let failed = |error: &dyn std::fmt::Display| CycleProblem { step: "split", reason: error.to_string() };
-        let config = &self.config.consolidate.split;
-        let text = self.vault.read(path).map_err(|e| failed(&e))?;
-        let cooldowns = self.vault.meta::<Cooldowns>().value;
-        let decision = split::plan(&self.vault.snapshot(), &text, cooldowns.as_ref(), config, self.clock.now());
-        let split::SplitDecision::Split(plan) = decision else {
-            return Ok(None);
-        };
-        split::apply(&self.vault, &plan, config, self.clock.as_ref()).map_err(|e| failed(&e))?;
-        Ok(Some(SplitDone {
-            parent: plan.parent.clone(),
-            children: plan.children.iter().map(|c| c.path.clone()).collect(),
-            reason: plan.reason.clone(),
-        }))
+        split_subject(&self.vault, path, &self.config.consolidate.split, self.clock.as_ref())
     }
 
     fn synced(&self, report: &mut CycleReport) {

@@ -5,14 +5,15 @@ use std::fmt::Write;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use dormouse_model::ToolSpec;
-use dormouse_recall::{Direction, Filters, ListRequest, Recall, SearchReply, SearchRequest, SortBy, TraverseRequest};
-use dormouse_vault::daily::{DailyEvent, plan_event};
+use dormouse_model::{ToolSpec, check_value};
+use dormouse_recall::{Direction, Recall, SearchReply, SearchRequest, TraverseRequest};
+use dormouse_vault::daily::DailyEvent;
 use dormouse_vault::text::{sentences, truncate_chars};
-use dormouse_vault::{Clock, Layer, NotePath};
+use dormouse_vault::{Clock, Layer, NotePath, VaultError};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use super::listing::{self, ListArguments, refused};
 use super::{Access, Tool, ToolOutput, ToolSet};
 use crate::agent::RunContext;
 use crate::context::{DATA_NOTICE, cap_bytes, fenced};
@@ -76,19 +77,19 @@ impl Verb {
             ),
             Self::List => (
                 "list",
-                "Lists notes by conditions, without ranking. The filter holds words such as in:daily, tag:x, folder:a/b, date:2026-11-03.",
-                json!({"filter": {"type": "string"}, "limit": {"type": "integer", "minimum": 1, "maximum": 200}, "sort": {"enum": ["path", "name", "newest", "oldest", "inbound"]}}),
+                "Lists notes by conditions, without ranking; all that are given must hold.",
+                listing::properties(),
                 json!([]),
             ),
             Self::Traverse => (
                 "traverse",
-                "Follows links from a note.",
+                "Follows links from a note. It is named by its path, its file name, or a wikilink to it, not by its title.",
                 json!({"from": {"type": "string"}, "direction": {"enum": ["out", "in", "both"]}, "depth": {"type": "integer", "minimum": 1, "maximum": 5}, "predicate": {"type": "string"}}),
                 json!(["from"]),
             ),
             Self::Read => (
                 "read",
-                "Reads one note: a path, or a title as in a wikilink.",
+                "Reads one note. It is named by its path, its file name, or a wikilink to it, not by its title.",
                 json!({"path": {"type": "string"}}),
                 json!(["path"]),
             ),
@@ -102,7 +103,12 @@ impl Verb {
         ToolSpec {
             name: name.into(),
             description: description.into(),
-            parameters: json!({"type": "object", "properties": properties, "required": required}),
+            parameters: json!({
+                "type": "object",
+                "properties": properties,
+                "required": required,
+                "additionalProperties": false,
+            }),
         }
     }
 }
@@ -121,6 +127,11 @@ impl Tool for MemoryTool {
     }
 
     async fn call(&self, arguments: Value, cx: &RunContext) -> ToolOutput {
+        // A loop has checked this before; other callers have not.
+        if let Err(mismatch) = check_value(&self.spec.parameters, &arguments) {
+            let error = AgentError::Input { agent: self.spec.name.clone(), mismatch };
+            return ToolOutput::error(error.to_string());
+        }
         let (verb, memory, session) = (self.verb, self.memory.clone(), cx.session.clone());
         // Search and commit are work for a thread of their own.
         let work = tokio::task::spawn_blocking(move || match verb {
@@ -132,6 +143,9 @@ impl Tool for MemoryTool {
         });
         match work.await {
             Ok(Ok(text)) => ToolOutput::ok(text),
+            Ok(Err(error)) if is_no_note(&error) => {
+                ToolOutput::error(format!("{error}; `search` finds a note by its title or its words"))
+            }
             Ok(Err(error)) => ToolOutput::error(error.to_string()),
             Err(_) => ToolOutput::error("the tool crashed"),
         }
@@ -142,14 +156,6 @@ impl Tool for MemoryTool {
 struct SearchArguments {
     query: String,
     limit: Option<usize>,
-}
-
-#[derive(Deserialize)]
-struct ListArguments {
-    #[serde(default)]
-    filter: String,
-    limit: Option<usize>,
-    sort: Option<SortBy>,
 }
 
 #[derive(Deserialize)]
@@ -171,7 +177,11 @@ struct RememberArguments {
     text: String,
 }
 
-/// The arguments, which the loop has checked against the schema.
+fn is_no_note(error: &AgentError) -> bool {
+    matches!(error, AgentError::Vault(VaultError::NotFound { .. }))
+}
+
+/// The arguments, which were checked against the schema.
 fn parsed<T: serde::de::DeserializeOwned>(arguments: Value) -> Result<T, AgentError> {
     serde_json::from_value(arguments).map_err(|_| AgentError::Model(dormouse_model::ModelError::Malformed))
 }
@@ -185,18 +195,15 @@ impl MemoryTools {
 
     fn list(&self, arguments: Value) -> Result<String, AgentError> {
         let arguments: ListArguments = parsed(arguments)?;
-        let filters = filters(&arguments.filter);
-        let request = ListRequest {
-            filters,
-            limit: arguments.limit.unwrap_or(50),
-            sort: arguments.sort.unwrap_or_default(),
-            ..ListRequest::default()
-        };
+        let request = arguments.request()?;
         let reply = self.recall.list(&request);
         let mut out = format!("{} note(s)\n", reply.total);
         for note in &reply.notes {
             let date = note.date.map(|d| format!(" ({d})")).unwrap_or_default();
             let _ = writeln!(out, "- {}{date}: {}", note.path, note.name);
+        }
+        for warning in &reply.warnings {
+            let _ = writeln!(out, "({warning})");
         }
         Ok(labelled(&out))
     }
@@ -229,11 +236,11 @@ impl MemoryTools {
         let path = match vault.snapshot().find(&arguments.path) {
             Some(note) => note.path.clone(),
             None => NotePath::new(&arguments.path)
-                .map_err(|source| dormouse_vault::VaultError::Path { given: arguments.path.clone().into(), source })?,
+                .map_err(|source| VaultError::Path { given: arguments.path.clone().into(), source })?,
         };
         let layer = vault.layout().layer(&path);
         if matches!(layer, Layer::Meta | Layer::Audit) {
-            return Err(dormouse_vault::VaultError::NotFound { path }.into());
+            return Err(VaultError::NotFound { path }.into());
         }
         let read = vault.read(&path)?;
         self.recall.mark_read(std::slice::from_ref(&path));
@@ -244,6 +251,9 @@ impl MemoryTools {
 
     fn remember(&self, arguments: Value, session: &str) -> Result<String, AgentError> {
         let arguments: RememberArguments = parsed(arguments)?;
+        if arguments.text.trim().is_empty() {
+            return Err(refused("text", &arguments.text, "what to remember, in words"));
+        }
         let vault = self.recall.vault();
         let first = sentences(&arguments.text)
             .into_iter()
@@ -255,10 +265,10 @@ impl MemoryTools {
             name: truncate_chars(&arguments.title, 120).to_owned(),
             description: truncate_chars(first, 200).to_owned(),
             properties: vec![("source".into(), "remembered".into()), ("remembered_in".into(), session.into())],
-            blocks: arguments.text.split("\n\n").map(str::trim).filter(|b| !b.is_empty()).map(str::to_owned).collect(),
+            // The daily writer cuts it, and leaves code whole.
+            blocks: vec![arguments.text],
         };
-        let (path, changes) = plan_event(&event, &vault.snapshot());
-        vault.commit(&changes)?;
+        let (path, _) = vault.write_event(&event)?;
         Ok(format!("remembered: {path}"))
     }
 }
@@ -300,36 +310,4 @@ fn shown(reply: &SearchReply) -> String {
         let _ = write!(out, "\n({notice})");
     }
     out
-}
-
-/// The words of a filter: `in:`, `tag:`, `folder:`, `bucket:`, `date:`, `from:`, `until:`. A full-width
-/// colon counts; a bare word is a tag when it starts with `#`, and ignored otherwise.
-fn filters(text: &str) -> Filters {
-    let mut filters = Filters::default();
-    for word in text.split_whitespace() {
-        if let Some(tag) = word.strip_prefix('#') {
-            filters.tags.push(tag.to_owned());
-            continue;
-        }
-        let Some((key, value)) = word.split_once([':', '：']) else {
-            continue;
-        };
-        let day = |value: &str| value.parse::<chrono::NaiveDate>().ok();
-        match key.to_lowercase().as_str() {
-            "in" | "layer" => filters.layers.extend(serde_json::from_value::<Layer>(json!(value.to_lowercase())).ok()),
-            "tag" | "标签" => filters.tags.push(value.to_owned()),
-            "folder" => filters.folder = Some(value.to_owned()),
-            "bucket" => filters
-                .buckets
-                .extend(serde_json::from_value::<dormouse_vault::Bucket>(json!(value.to_lowercase())).ok()),
-            "from" => filters.from = day(value),
-            "until" => filters.until = day(value),
-            "date" => match value.split_once("..") {
-                Some((from, until)) => (filters.from, filters.until) = (day(from), day(until)),
-                None => (filters.from, filters.until) = (day(value), day(value)),
-            },
-            _ => {}
-        }
-    }
-    filters
 }

@@ -1,5 +1,6 @@
 //! Tools: what a model may call, and what each call touches.
 
+mod listing;
 mod memory;
 mod schedule;
 

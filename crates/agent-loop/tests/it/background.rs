@@ -34,3 +34,17 @@ async fn a_drain_ends_after_its_limit_and_says_what_was_lost() {
     assert_eq!(jobs.drain(Duration::from_secs(60)).await, ["stuck"]);
     assert_eq!(before.elapsed().as_secs(), 60);
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_job_that_never_yields_does_not_hold_an_exit() {
+    let (jobs, log) = (BackgroundJobs::new(), Arc::default());
+    let (release, held) = std::sync::mpsc::channel::<()>();
+    jobs.submit("blocks", async move {
+        let _ = held.recv();
+    });
+    jobs.submit("quick", job(&log, "done", 1));
+    let before = std::time::Instant::now();
+    assert_eq!(jobs.drain(Duration::from_millis(50)).await, ["blocks"]);
+    assert!(before.elapsed() < Duration::from_secs(10));
+    drop(release);
+}

@@ -7,9 +7,9 @@ use dormouse_agent_loop::{
     RememberAfter, RunContext, StopReason, fenced, memory_tools, plan_events, replay,
 };
 use dormouse_consolidate::Task;
-use dormouse_dream::ExtractiveAbstractor;
+use dormouse_dream::{ExtractiveAbstractor, ModelAbstractor};
 use dormouse_fixtures::{Session, TempVault, sessions, temp_vault};
-use dormouse_model::{Message, Reply, Role, ScriptedModel, ToolCall};
+use dormouse_model::{LanguageModel, Message, ModelError, Reply, Request, Role, ScriptedModel, ToolCall};
 use dormouse_recall::{Recall, RecallConfig};
 use dormouse_vault::{Clock, FixedClock, Vault};
 use serde_json::json;
@@ -244,5 +244,51 @@ async fn what_an_agent_remembers_goes_into_daily_and_digests_are_out_of_its_reac
         assert!(call("read", json!({ "path": path })).await.is_error);
     }
     assert!(call("traverse", json!({"from": "A"})).await.text.contains("digest/wiki/a.md"));
-    assert!(call("list", json!({"filter": "in:digest"})).await.text.contains("1 note(s)"));
+    assert!(call("list", json!({"layer": "digest"})).await.text.contains("1 note(s)"));
+}
+
+struct Silent;
+
+#[async_trait::async_trait]
+impl LanguageModel for Silent {
+    fn name(&self) -> &str {
+        "silent"
+    }
+    async fn complete(&self, _: Request) -> Result<Reply, ModelError> {
+        std::future::pending().await
+    }
+}
+
+#[tokio::test]
+async fn a_cancelled_cycle_gives_up_its_dream_at_once_and_the_material_stays_pending() {
+    let dir = temp_vault("=== a.md\nx\n");
+    let clock: Arc<dyn Clock> = Arc::new(FixedClock::new(NOW.parse().unwrap()));
+    let vault = Arc::new(Vault::open(dir.path()).unwrap());
+    let recall = Arc::new(Recall::open(vault, RecallConfig::default()).unwrap());
+    let (cancel, silent) = (CancellationToken::new(), Arc::new(ModelAbstractor::new(Arc::new(Silent))));
+    let cycle = Arc::new(MemoryCycle::new(recall, silent, clock, CycleConfig::default()).with_cancel(cancel.clone()));
+    tokio::spawn(async move {
+        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+        cancel.cancel();
+    });
+    let conversation =
+        talk(&["Please always copy the vault to the external disk every Sunday.", "Every Sunday it is."]);
+    let done = tokio::time::timeout(std::time::Duration::from_secs(20), cycle.after(&conversation)).await;
+    let report = done.expect("a dream that can't be cancelled holds the exit");
+    assert_eq!((report.events.len(), &report.problems), (1, &vec![]));
+    let dreamed = report.dream.unwrap();
+    assert!(dreamed.stopped && dreamed.totals.done == 0, "{dreamed:?}");
+    assert!(!dir.dump().contains("=== digest/"));
+
+    let pending = dormouse_recall::ListRequest { pending: Some(true), ..Default::default() };
+    assert_eq!(cycle.recall().list(&pending).notes.into_iter().map(|n| n.path).collect::<Vec<_>>(), report.events);
+}
+
+#[test]
+fn settings_that_are_wrong_are_told_and_their_defaults_used() {
+    let dir = temp_vault("=== dormouse.toml\n[auto_memory]\nname_char = 10\n[dream]\nfan_out = \"many\"\n");
+    let (config, problems) = CycleConfig::from_vault(&Vault::open(dir.path()).unwrap());
+    assert_eq!(config, CycleConfig::default());
+    let told: Vec<String> = problems.iter().map(ToString::to_string).collect();
+    assert!(told.len() == 2 && told[0].contains("name_char") && told[1].contains("[dream]"), "{told:?}");
 }

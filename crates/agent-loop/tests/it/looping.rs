@@ -389,8 +389,8 @@ async fn gates_fail_closed_and_observers_fail_open() {
 }
 
 #[tokio::test]
-async fn what_does_not_fit_the_window_ends_with_the_sizes() {
-    let model = Arc::new(ScriptedModel::new(vec![Reply::text("never")]).with_context_tokens(1_000));
+async fn agt_07_what_does_not_fit_the_window_ends_with_the_sizes_and_asks_nobody() {
+    let model = Arc::new(ScriptedModel::new(vec![Reply::text("summary")]).with_context_tokens(1_000));
     let agent = LoopAgent::new(
         "t",
         model.clone(),
@@ -399,7 +399,75 @@ async fn what_does_not_fit_the_window_ends_with_the_sizes() {
     );
     let outcome = agent.run(vec![Message::user("y".repeat(2_000))], &RunContext::new("s")).await;
     assert_eq!((outcome.stop, model.requests().len()), (StopReason::ContextOverflow, 0));
-    assert!(outcome.detail.unwrap().contains("800 are there"));
+    expect_test::expect![
+        "the context does not fit: 704 tokens of instructions and 504 of the newest messages, 800 are there"
+    ]
+    .assert_eq(&outcome.detail.unwrap());
+}
+
+#[tokio::test]
+async fn agt_07_a_server_that_finds_every_request_too_large_is_asked_twice_at_most() {
+    let log = Log::default();
+    let overflow = (0..9).map(|_| Err(ModelError::ContextOverflow)).collect();
+    let read = fake("read", &["path"], Some("path"), &log, |_| ToolOutput::ok("c"));
+    let ran = run_with(overflow, vec![read], LoopConfig::default(), Hooks::default(), &log).await;
+    assert_eq!((ran.outcome.stop, ran.log.len()), (StopReason::ContextOverflow, 0));
+    assert!(ran.model.requests().len() <= 2, "{}", ran.model.requests().len());
+}
+
+/// Writes what it is given into its map.
+struct Write(ToolSpec, Arc<Mutex<std::collections::BTreeMap<String, String>>>);
+
+#[async_trait]
+impl Tool for Write {
+    fn spec(&self) -> &ToolSpec {
+        &self.0
+    }
+    async fn call(&self, arguments: Value, _: &RunContext) -> ToolOutput {
+        let text = |key: &str| arguments[key].as_str().unwrap().to_owned();
+        self.1.lock().unwrap().insert(text("path"), text("content"));
+        ToolOutput::ok("written")
+    }
+}
+
+#[tokio::test]
+async fn agt_10_the_same_successful_write_again_and_again_ends_the_run() {
+    let files = Arc::new(Mutex::default());
+    let properties = json!({"path": {"type": "string"}, "content": {"type": "string"}});
+    let spec = ToolSpec {
+        name: "write".into(),
+        description: "Writes a file.".into(),
+        parameters: json!({"type": "object", "properties": properties, "required": ["path", "content"]}),
+    };
+    // The order of the arguments and the ids of the calls make no difference.
+    let reply = |n: usize| {
+        let text = if n % 2 == 0 {
+            "{\"path\":\"n.md\",\"content\":\"same\"}"
+        } else {
+            "{\"content\": \"same\", \"path\": \"n.md\"}"
+        };
+        calls(&[(&format!("c{n}"), "write", json!(text))])
+    };
+    let model = Arc::new(ScriptedModel::new((0..50).map(reply).collect()));
+    let runs = Log::default();
+    let hooks = Hooks { observers: vec![Arc::new(Counting(runs.clone()))], ..Hooks::default() };
+    let tools = ToolSet::new([Arc::new(Write(spec, Arc::clone(&files))) as Arc<dyn Tool>]).unwrap();
+    let agent = LoopAgent::new("t", model, tools, LoopConfig::default()).with_hooks(hooks);
+    let outcome = agent.run(vec![Message::user("write it")], &RunContext::new("s")).await;
+    assert_eq!((outcome.stop, runs.lock().unwrap().len()), (StopReason::RepeatedCall, 3));
+    assert_eq!(dormouse_agent_loop::repair(outcome.messages.clone()), outcome.messages, "pairs stay whole");
+    assert_eq!(files.lock().unwrap()["n.md"], "same");
+}
+
+/// Notes each tool that is started.
+struct Counting(Log);
+
+impl Observer for Counting {
+    fn on(&self, event: &LoopEvent<'_>) {
+        if let LoopEvent::ToolStarted { call } = event {
+            self.0.lock().unwrap().push(call.id.clone());
+        }
+    }
 }
 
 #[tokio::test]

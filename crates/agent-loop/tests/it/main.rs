@@ -8,4 +8,7 @@
 
 mod background;
 mod cycle;
+mod idle;
 mod looping;
+mod memory_tools;
+mod secrets;

@@ -1,14 +1,17 @@
 //! `dormouse dream`: new experience becomes linked digest notes.
 
 use std::io::{self, Write};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::Result;
-use dormouse_agent_loop::RecallNeighbours;
+use dormouse_agent_loop::{CycleProblem, RecallNeighbours, split_subject};
+use dormouse_consolidate::{ConsolidateConfig, SplitDone};
 use dormouse_dream::{
-    Abstractor, Action, DreamConfig, DreamContext, DreamReport, DreamRequest, DreamScope, ExtractiveAbstractor,
-    MaterialState, ModelAbstractor, dream,
+    Abstractor, Action, DreamConfig, DreamContext, DreamEvent, DreamObserver, DreamReport, DreamRequest, DreamScope,
+    ExtractiveAbstractor, MaterialState, ModelAbstractor, dream,
 };
+
+use serde::Serialize;
 
 use super::{Scene, find_note, runtime, warn};
 use crate::args::DreamArgs;
@@ -35,23 +38,56 @@ pub(crate) fn run(scene: &Scene, args: &DreamArgs, out: &mut Output) -> Result<u
     let runtime = runtime()?;
     let interrupt = Interrupt::listen(&runtime);
     let bars = Bars::new(scene.progress);
+    let (organise, problems) = vault.settings().section::<ConsolidateConfig>("consolidate");
+    warn(&problems);
+    let splits: Mutex<Vec<Result<SplitDone, CycleProblem>>> = Mutex::default();
+    // A subject that was just written is asked whether it has outgrown itself.
+    let observer = |event: &DreamEvent<'_>| {
+        bars.event(event);
+        if let DreamEvent::Wrote { path, .. } = event
+            && let Some(outcome) = split_subject(&vault, path, &organise.split, clock.as_ref()).transpose()
+        {
+            splits.lock().unwrap_or_else(PoisonError::into_inner).push(outcome);
+        }
+    };
     let context = DreamContext {
         vault: &vault,
         abstractor: abstractor.as_ref(),
-        neighbours: &RecallNeighbours::new(recall),
+        neighbours: &RecallNeighbours::new(Arc::clone(&recall)),
         clock: clock.as_ref(),
         config: &config,
-        observer: &bars,
+        observer: &observer,
         cancel: &|| interrupt.is_set(),
     };
     let request = DreamRequest { scope, limit: args.limit, dry_run: args.dry_run };
     let report = runtime.block_on(dream(context, request))?;
     bars.clear();
-    out.emit(&report, |w| page(w, &report, args.model.is_none()))?;
-    Ok(u8::from(report.totals.failed > 0))
+    let mut reply = Reply { report, splits: Vec::new(), problems: Vec::new() };
+    for outcome in splits.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        match outcome {
+            Ok(done) => reply.splits.push(done),
+            Err(problem) => reply.problems.push(problem),
+        }
+    }
+    if !args.dry_run {
+        recall.sync()?;
+    }
+    out.emit(&reply, |w| page(w, &reply, args.model.is_none()))?;
+    Ok(u8::from(reply.report.totals.failed > 0))
 }
 
-fn page(w: &mut dyn Write, report: &DreamReport, offline: bool) -> io::Result<()> {
+/// What the dream did, and the splits that it led to.
+#[derive(Debug, Serialize)]
+struct Reply {
+    #[serde(flatten)]
+    report: DreamReport,
+    splits: Vec<SplitDone>,
+    #[serde(rename = "split_problems")]
+    problems: Vec<CycleProblem>,
+}
+
+fn page(w: &mut dyn Write, reply: &Reply, offline: bool) -> io::Result<()> {
+    let report = &reply.report;
     if report.dry_run {
         report.diffs.iter().try_for_each(|d| writeln!(w, "{}", d.diff))?;
     }
@@ -71,6 +107,10 @@ fn page(w: &mut dyn Write, report: &DreamReport, offline: bool) -> io::Result<()
             writeln!(w, "{action:<12} {} {}", subject.path, dim(format!("from {}", material.path)))?;
         }
     }
+    for split in &reply.splits {
+        writeln!(w, "split        {} into {} notes: {}", split.parent, split.children.len() + 1, split.reason)?;
+    }
+    reply.problems.iter().try_for_each(|p| writeln!(w, "{}: {}", p.step, p.reason))?;
     let t = &report.totals;
     writeln!(
         w,

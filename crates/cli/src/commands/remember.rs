@@ -17,6 +17,9 @@ use crate::output::Output;
 /// The longest name that is taken from the text itself, in characters.
 const NAME_CHARS: usize = 60;
 
+/// The largest text that is one event, in bytes.
+const MAX_BYTES: usize = 4 * 1024 * 1024;
+
 #[derive(Debug, Serialize)]
 struct Reply {
     path: NotePath,
@@ -34,6 +37,13 @@ pub(crate) fn run(scene: &Scene, args: &RememberArgs, out: &mut Output) -> Resul
             text
         }
     };
+    if text.len() > MAX_BYTES {
+        return Err(refuse(
+            "usage",
+            format!("{} bytes are no event; {MAX_BYTES} at the most", text.len()),
+            "put the file into `resource/`, and remember in a few words what it is",
+        ));
+    }
     let Some(event) = event(text, args.title.clone(), scene.clock().now()) else {
         return Err(refuse(
             "usage",
@@ -42,11 +52,12 @@ pub(crate) fn run(scene: &Scene, args: &RememberArgs, out: &mut Output) -> Resul
         ));
     };
     let vault = scene.open()?;
-    let (path, plan) = plan_event(&event, &vault.snapshot());
-    let diff = if args.dry_run { vault.preview(&plan)? } else { Vec::new() };
-    if !args.dry_run {
-        vault.commit(&plan)?;
-    }
+    let (path, diff) = if args.dry_run {
+        let (path, plan) = plan_event(&event, &vault.snapshot());
+        (path, vault.preview(&plan)?)
+    } else {
+        (vault.write_event(&event)?.0, Vec::new())
+    };
     let reply = Reply { path, name: event.name, written: !args.dry_run, diff };
     out.emit(&reply, |w| {
         if reply.written {
@@ -60,7 +71,11 @@ pub(crate) fn run(scene: &Scene, args: &RememberArgs, out: &mut Output) -> Resul
 
 /// What `text` tells of; `None` when it is blank. The daily writer cuts it into blocks.
 fn event(text: String, title: Option<String>, at: DateTime<FixedOffset>) -> Option<DailyEvent> {
-    let sentence = sentences(&text).into_iter().next().and_then(|range| text.get(range))?;
+    let trimmed = text.trim();
+    if trimmed.is_empty() {
+        return None;
+    }
+    let sentence = sentences(&text).into_iter().next().and_then(|range| text.get(range)).unwrap_or(trimmed);
     let name =
         title.unwrap_or_else(|| truncate_chars(sentence.trim_end_matches(['.', '。']), NAME_CHARS).trim().to_owned());
     Some(DailyEvent {
@@ -91,7 +106,30 @@ mod tests {
         let event = event(text.into(), None, NOW.parse().unwrap()).unwrap();
         let (path, plan) = plan_event(&event, &vault.snapshot());
         vault.commit(&plan).unwrap();
-        expect![[r#""#]].assert_eq(&dir.read(path.as_str()));
+        expect![[r#"
+            ---
+            name: "one"
+            description: "one"
+            date: 2026-11-30T10:00:00+01:00
+            source: "remember"
+            ---
+
+            # one
+
+            one
+            two ^b1
+
+            ```
+            a
+
+            b
+            ```
+
+            ^b2
+
+            last ^b3
+        "#]]
+        .assert_eq(&dir.read(path.as_str()));
     }
 
     #[test]

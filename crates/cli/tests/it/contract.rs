@@ -101,3 +101,13 @@ fn options_may_stand_behind_the_query_and_an_exclusion_inside_it() {
     assert_eq!(some["total"], 1);
     assert_eq!(run(vault.path(), &["search", "--json", "--", "-dives"]).code, 0);
 }
+
+#[test]
+fn a_stage_that_another_process_runs_is_locked_for_us() {
+    let vault = temp_vault("=== daily/2026-11-02/talk.md\nWe decided on one door. ^b1\n");
+    let open = dormouse_vault::Vault::open(vault.path()).unwrap();
+    let _held = open.lock_stage(dormouse_vault::Stage::Dream).unwrap();
+    let _too = open.lock_stage(dormouse_vault::Stage::Consolidate).unwrap();
+    check_fails(vault.path(), &["dream", "--json"], 5, "locked");
+    check_fails(vault.path(), &["consolidate", "--json"], 5, "locked");
+}

@@ -79,7 +79,12 @@ fn two_processes_on_one_vault_both_answer_and_lose_nothing() {
     let children: Vec<_> = (0..6)
         .map(|n| {
             program(vault.path())
-                .args(["remember", &format!("The {n}th heron stands in the reeds."), "--title", &format!("Heron {n}")])
+                .args([
+                    "remember",
+                    &format!("The {n}th heron stands in the reeds."),
+                    "--title",
+                    &format!("Heron {}", n % 2),
+                ])
                 .spawn()
                 .unwrap()
         })

@@ -40,7 +40,7 @@ pub struct Conversation {
 
 /// Settings of auto-memory. Plain data; every field has a default.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 pub struct AutoMemoryConfig {
     /// Characters of an event's name. Default 64.
     pub name_chars: usize,

@@ -112,7 +112,6 @@ fn announces_tool(text: &str) -> bool {
         "let me ",
         "i'll ",
         "i will ",
-        "i would look",
         "one moment",
         "checking",
         "looking",
@@ -246,8 +245,7 @@ pub(super) fn is_request(text: &str) -> bool {
     let lower = text.to_lowercase();
     let padded = format!(" {} ", lower.replace(['\n', ',', ';', ':', '.', '!', '"', '('], " "));
     let question = sentences(&lower).iter().filter_map(|r| lower.get(r.clone())).any(|sentence| {
-        let open =
-            ["what ", "why ", "how ", "which ", "where ", "when ", "who ", "and speed", "can ", "could ", "would "];
+        let open = ["what ", "why ", "how ", "which ", "where ", "when ", "who ", "can ", "could ", "would "];
         sentence.ends_with('?') && open.iter().any(|w| sentence.starts_with(w) || sentence.contains(&format!(" {}", w)))
     });
     question
