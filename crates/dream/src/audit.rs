@@ -4,9 +4,10 @@ use chrono::{DateTime, FixedOffset};
 use dormouse_vault::audit::AuditEntry;
 
 use crate::integrate::Outcome;
-use crate::markdown::{link, one_line};
+use crate::markdown::{clip, link, one_line};
 use crate::material::Material;
 use crate::report::{Action, MaterialReport, MaterialState};
+use crate::withheld::is_secret;
 
 /// The section about one material; `None` when nothing happened that a person should know.
 pub(crate) fn entry(
@@ -41,11 +42,11 @@ pub(crate) fn entry(
             lines.push(format!("- known already: “{}”", one_line(&kept.name)));
         }
     }
-    for dropped in &report.dropped {
+    lines.extend(bounded(report.dropped.iter().map(|dropped| {
         let what = if dropped.whole { "dropped" } else { "left out of" };
-        lines.push(format!("- {what} “{}”: {}", quiet(&dropped.name), quiet(&dropped.reason)));
-    }
-    lines.extend(report.remarks.iter().map(|r| format!("- {}", quiet(r))));
+        format!("- {what} “{}”: {}", quiet(&dropped.name), quiet(&dropped.reason))
+    })));
+    lines.extend(bounded(report.remarks.iter().map(|r| format!("- {}", quiet(r)))));
     if let MaterialState::Pending { reason } = &report.state {
         lines.push(format!("- stays pending: {}", quiet(reason)));
     }
@@ -57,9 +58,24 @@ pub(crate) fn entry(
     } else {
         "By rules; no model was involved".to_owned()
     };
-    let body =
-        format!("From {}. {by}. Run {run}.\n\n{}\n", link(&material.path, None, &material.name), lines.join("\n"));
-    Some(AuditEntry { page: "dream", at, title: quiet(&material.name), body })
+    let name = if is_secret(&material.name) { "a name withheld" } else { &material.name };
+    let body = format!("From {}. {by}. Run {run}.\n\n{}\n", link(&material.path, None, name), lines.join("\n"));
+    Some(AuditEntry { page: "dream", at, title: quiet(name), body })
+}
+
+/// At most so many lines of one kind about one material, each of at most so many characters.
+const LISTED: usize = 20;
+const LINE_CHARS: usize = 400;
+
+/// The first lines, and how many more there are. One that quotes a secret is not among them.
+fn bounded(lines: impl ExactSizeIterator<Item = String>) -> Vec<String> {
+    let more = lines.len().saturating_sub(LISTED);
+    let mut out: Vec<String> =
+        lines.take(LISTED).map(|line| clip(&line, LINE_CHARS)).filter(|line| !is_secret(line)).collect();
+    if more > 0 {
+        out.push(format!("- and {more} more"));
+    }
+    out
 }
 
 /// A block's text on one line; its links stay links, and are no edges in the audit layer.

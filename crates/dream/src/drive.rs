@@ -6,7 +6,9 @@ use chrono::NaiveDate;
 use dormouse_model::Usage;
 use dormouse_vault::material::{day, is_day_note, materials, not_material};
 use dormouse_vault::meta::{Artefact, DreamLedger, DreamOutcome, Dreamed};
-use dormouse_vault::{ChangeSet, Clock, Conservation, NotePath, Snapshot, Stage, Vault, Writer, audit as vault_audit};
+use dormouse_vault::{
+    ChangeSet, Clock, CommitError, Conservation, NotePath, Snapshot, Stage, Vault, Writer, audit as vault_audit,
+};
 use futures::StreamExt;
 use futures::stream;
 
@@ -68,11 +70,13 @@ pub enum DreamScope {
 /// Dreams: material → gate → replay → decide → weave → write, under the dream stage's lock.
 ///
 /// A material that fails stays pending and never stops the others, except that
-/// [`DreamConfig::max_failures`] failures in a row end the run. Materials are taken oldest first.
+/// [`DreamConfig::max_failures`] materials in a row of which the model gave nothing end the run.
+/// Materials are taken oldest first.
 ///
 /// # Errors
-/// [`DreamError::Commit`] when another process dreams or the vault is read-only (not for a dry run),
-/// [`DreamError::NoSuchMaterial`] for a named note that does not exist, the disk.
+/// [`DreamError::Commit`] when another process dreams or writes, the vault is read-only (not for a
+/// dry run) or the ledger can't be stored; [`DreamError::NoSuchMaterial`] for a named note that does
+/// not exist.
 pub async fn dream(context: DreamContext<'_>, request: DreamRequest) -> Result<DreamReport, DreamError> {
     let _lock = if request.dry_run { None } else { Some(context.vault.lock_stage(Stage::Dream)?) };
     let started_at = context.clock.now();
@@ -85,11 +89,14 @@ pub async fn dream(context: DreamContext<'_>, request: DreamRequest) -> Result<D
         materials: Vec::new(),
         totals: DreamTotals::default(),
         usage: Default::default(),
+        problems: Vec::new(),
         diffs: Vec::new(),
     };
     let loaded = context.vault.meta::<DreamLedger>();
     if let Some(problem) = &loaded.problem {
-        tracing::warn!(%problem, "the dream ledger can't be read; provenance links still prevent double notes");
+        let problem = format!("the dream ledger can't be read, and all is dreamed again: {problem}");
+        tracing::warn!("{problem}");
+        report.problems.push(problem);
     }
     let ledger = loaded.value.unwrap_or_else(|| ledger::empty(context.clock.now_utc()));
     let queue = queue(&context, &request, &ledger, &mut report)?;
@@ -182,6 +189,8 @@ enum Judged {
     Material(Box<Material>, Result<Gated, DreamError>),
     /// No material after all.
     Not(NotePath, String),
+    /// It could not be read as it is now; the next run tries again.
+    Unread(NotePath, String),
 }
 
 /// The ledger is stored after so many materials, and at the end. What a crash leaves out is dreamed
@@ -201,12 +210,16 @@ impl Run<'_> {
             let Some(next) = judged.next().await else {
                 break;
             };
-            let material_report = match next? {
+            let material_report = match next {
                 Judged::Not(path, reason) => MaterialReport::new(path, MaterialState::Skipped { reason }),
-                Judged::Material(material, gated) => self.one(&material, gated).await?,
+                Judged::Unread(path, reason) => MaterialReport::new(path, MaterialState::Pending { reason }),
+                Judged::Material(material, gated) => {
+                    let (report, failure) = self.one(&material, gated).await?;
+                    let silent = failure.is_some_and(|error| is_of_the_abstractor(&error));
+                    failures = if silent { failures + 1 } else { 0 };
+                    report
+                }
             };
-            let failed = matches!(material_report.state, MaterialState::Pending { .. });
-            failures = if failed { failures + 1 } else { 0 };
             context.observer.event(&DreamEvent::Finished { report: &material_report });
             self.report.settle(material_report);
             if self.dirty >= STORE_EVERY {
@@ -224,7 +237,7 @@ impl Run<'_> {
         &mut self,
         material: &Material,
         gated: Result<Gated, DreamError>,
-    ) -> Result<MaterialReport, DreamError> {
+    ) -> Result<(MaterialReport, Option<DreamError>), DreamError> {
         let mut report = MaterialReport::new(material.path.clone(), MaterialState::Done);
         let mut outcomes = Vec::new();
         let failure = match gated {
@@ -244,22 +257,22 @@ impl Run<'_> {
             self.usage += outcome.usage;
             self.report.diffs.extend(outcome.diffs.iter().cloned());
         }
-        if let Some(error) = failure {
+        if let Some(error) = &failure {
             self.usage += error.usage();
-            if ends_the_run(&error) {
-                return Err(error);
-            }
             report.state = MaterialState::Pending { reason: error.to_string() };
         }
         if !self.request.dry_run {
             self.record(material, &report, &outcomes);
-            self.audit(material, &report, &outcomes)?;
+            self.audit(material, &report, &outcomes);
         }
-        Ok(report)
+        match failure {
+            Some(error) if ends_the_run(&error) => Err(error),
+            failure => Ok((report, failure)),
+        }
     }
 
-    /// Decides units side by side, writes them in order. Every outcome is kept, also when a later
-    /// one fails.
+    /// Decides units side by side, writes them in order. Every outcome is kept, also when another
+    /// one fails; a subject that can't be written does not keep the others from it.
     async fn units(
         &mut self,
         material: &Material,
@@ -277,13 +290,21 @@ impl Run<'_> {
         // The same state of the vault for all, so that the order of answers does not matter.
         let asked: Vec<_> = units.iter().map(|unit| prepare(&context, material, unit, &none, &[])).collect();
         let prepared: Vec<_> = stream::iter(asked).buffered(context.config.fan_out.max(1)).collect().await;
+        let mut failure = None;
         for (unit, prepared) in units.iter().zip(prepared) {
             let dry = self.request.dry_run.then_some(&mut self.planned);
-            let outcome = write(&context, material, unit, prepared?, &written, dry).await?;
-            written.extend(outcome.written.as_ref().map(|w| w.path.clone()));
-            outcomes.push(outcome);
+            match write(&context, material, unit, prepared?, &written, dry).await {
+                Ok(outcome) => {
+                    written.extend(outcome.written.as_ref().map(|w| w.path.clone()));
+                    outcomes.push(outcome);
+                }
+                Err(error @ DreamError::Commit(_)) if !ends_the_run(&error) => {
+                    failure.get_or_insert(error);
+                }
+                Err(error) => return Err(error),
+            }
         }
-        Ok(())
+        failure.map_or(Ok(()), Err)
     }
 
     fn record(&mut self, material: &Material, report: &MaterialReport, outcomes: &[Outcome]) {
@@ -310,16 +331,22 @@ impl Run<'_> {
         self.dirty += 1;
     }
 
-    fn audit(&self, material: &Material, report: &MaterialReport, outcomes: &[Outcome]) -> Result<(), DreamError> {
+    /// Writes the audit. A page that can't be written is a problem of the report: what it would say
+    /// has happened already.
+    fn audit(&mut self, material: &Material, report: &MaterialReport, outcomes: &[Outcome]) {
         let context = &self.context;
         let (name, uses_model) = (context.abstractor.name(), context.abstractor.uses_model());
         let Some(entry) =
             audit::entry(context.clock.now(), &self.report.run, name, uses_model, material, report, outcomes)
         else {
-            return Ok(());
+            return;
         };
-        context.vault.commit(&vault_audit::append(&[entry], context.vault.layout()))?;
-        Ok(())
+        if let Err(error) = context.vault.commit(&vault_audit::append(&[entry], context.vault.layout())) {
+            let problem = format!("the audit can't be written: {error}");
+            if !self.report.problems.contains(&problem) {
+                self.report.problems.push(problem);
+            }
+        }
     }
 
     fn store(&mut self) -> Result<(), DreamError> {
@@ -348,23 +375,27 @@ impl Run<'_> {
 }
 
 /// Reads a material and passes it through the gate.
-async fn judge(context: DreamContext<'_>, path: NotePath) -> Result<Judged, DreamError> {
+async fn judge(context: DreamContext<'_>, path: NotePath) -> Judged {
     context.observer.event(&DreamEvent::Gating { path: &path });
     let snapshot = context.vault.snapshot();
     let material = match read(context.vault, &snapshot, &path, context.config) {
         Ok(Read::Material(material)) => material,
-        Ok(Read::Not(why)) => return Ok(Judged::Not(path, why.to_owned())),
-        Err(error) => return Ok(Judged::Not(path, error.to_string())),
+        Ok(Read::Not(why)) => return Judged::Not(path, why.to_owned()),
+        Ok(Read::Changed) => {
+            return Judged::Unread(path, "changed while it was read; it is dreamed at the next run".to_owned());
+        }
+        Err(error) => return Judged::Unread(path, error.to_string()),
     };
     let gated = context.abstractor.gate(&material, context.config).await;
-    Ok(Judged::Material(material, gated))
+    Judged::Material(material, gated)
 }
 
 /// A vault that can't be written at all is no matter of one material.
 fn ends_the_run(error: &DreamError) -> bool {
-    matches!(
-        error,
-        DreamError::Commit(dormouse_vault::CommitError::ReadOnly { .. } | dormouse_vault::CommitError::Io { .. })
-            | DreamError::Vault(_)
-    )
+    matches!(error, DreamError::Commit(CommitError::ReadOnly { .. } | CommitError::Locked { .. }))
+}
+
+/// Whether it is the abstractor that failed: the next material would most likely fail as well.
+fn is_of_the_abstractor(error: &DreamError) -> bool {
+    matches!(error, DreamError::Model(_) | DreamError::Reply { .. })
 }

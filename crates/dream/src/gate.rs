@@ -6,9 +6,10 @@ use dormouse_vault::Bucket;
 use dormouse_vault::text::{content_words, is_cjk, slug};
 
 use crate::config::DreamConfig;
-use crate::markdown::{fact_text, folded, name_text, one_line, plain};
+use crate::markdown::{clip, fact_text, folded, name_text, one_line, plain};
 use crate::material::Material;
 use crate::report::DroppedUnit;
+use crate::withheld::{is_order, is_secret, poses_as_system};
 
 /// Something worth keeping, as an abstractor claims it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -126,27 +127,44 @@ pub(crate) fn ground(
     let mut dropped = Vec::new();
     let mut kept: Vec<GroundedUnit> = Vec::new();
     let mut by_key: BTreeMap<(Bucket, String), usize> = BTreeMap::new();
-    for unit in units {
+    for mut unit in units {
+        withhold(&mut unit, material);
         let name = name_text(&unit.name);
-        let drop_unit = |reason: &str| DroppedUnit { name: name.clone(), reason: reason.to_owned(), whole: true };
+        let count = unit.facts.len();
+        let drop_unit =
+            |reason: &str| DroppedUnit { name: name.clone(), reason: reason.to_owned(), whole: true, facts: count };
         if name.is_empty() {
             dropped.push(drop_unit("it has no name"));
             continue;
         }
         let mut facts: Vec<GroundedFact> = Vec::new();
         let mut reasons = Vec::new();
+        // The summary may come from the very sentence that is not kept.
+        let mut withheld = false;
         for fact in unit.facts {
             match ground_fact(material, &haystack, &context, &fact, config) {
                 Ok(fact) => facts.push(fact),
+                Err(reason @ (SECRET | ORDER)) => {
+                    withheld = true;
+                    reasons.push(reason.to_owned());
+                }
                 Err(reason) => reasons.push(format!("“{}”: {reason}", clip(&one_line(&fact.text), 80))),
             }
         }
+        if withheld || is_secret(&unit.summary) || is_order(&unit.summary) {
+            unit.summary = facts.first().map(|f| plain(&f.text)).unwrap_or_default();
+        }
         if facts.is_empty() {
-            let why = if reasons.is_empty() { "it has no facts".to_owned() } else { reasons.join("; ") };
+            let why = if reasons.is_empty() { "it has no facts".to_owned() } else { joined(&reasons) };
             dropped.push(drop_unit(&why));
             continue;
         }
-        dropped.extend(reasons.into_iter().map(|reason| DroppedUnit { name: name.clone(), reason, whole: false }));
+        dropped.extend(reasons.into_iter().map(|reason| DroppedUnit {
+            name: name.clone(),
+            reason,
+            whole: false,
+            facts: 1,
+        }));
         let key = (unit.bucket, same_name(&name));
         let full = kept.len() >= config.max_units;
         if let Some(have) = by_key.get(&key).and_then(|at| kept.get_mut(*at)) {
@@ -162,13 +180,33 @@ pub(crate) fn ground(
         let mut seen = BTreeSet::new();
         unit.facts.retain(|f| seen.insert(folded(&plain(&f.text))));
         if unit.facts.len() > config.max_facts {
-            for fact in unit.facts.split_off(config.max_facts) {
-                let reason = format!("“{}”: more facts than `dream.max_facts`", clip(&fact.text, 80));
-                dropped.push(DroppedUnit { name: unit.name.clone(), reason, whole: false });
-            }
+            let facts = unit.facts.split_off(config.max_facts).len();
+            let reason = format!("{facts} fact(s) more than `dream.max_facts`");
+            dropped.push(DroppedUnit { name: unit.name.clone(), reason, whole: false, facts });
         }
     }
     (kept, dropped)
+}
+
+const SECRET: &str = "looks like a secret";
+const ORDER: &str = "an order to the assistant, not a memory";
+
+/// A name may come from the very sentence that is not kept.
+fn withhold(unit: &mut Unit, material: &Material) {
+    if is_secret(&unit.name) || is_order(&unit.name) {
+        let other = !is_secret(&material.name) && !is_order(&material.name);
+        unit.name = if other { material.name.clone() } else { "Name withheld".to_owned() };
+    }
+}
+
+/// A few of the reasons, and how many more there are.
+fn joined(reasons: &[String]) -> String {
+    const SHOWN: usize = 3;
+    let mut out = reasons.iter().take(SHOWN).cloned().collect::<Vec<_>>().join("; ");
+    if reasons.len() > SHOWN {
+        out.push_str(&format!("; and {} more", reasons.len() - SHOWN));
+    }
+    out
 }
 
 /// Two names that differ only in case, blanks or width are one; punctuation and words are not.
@@ -188,6 +226,12 @@ fn ground_fact(
     let said = plain(&text);
     if !said.chars().any(char::is_alphanumeric) {
         return Err("it says nothing");
+    }
+    if is_secret(&text) {
+        return Err(SECRET);
+    }
+    if if fact.step { poses_as_system(&said) } else { is_order(&said) } {
+        return Err(ORDER);
     }
     if text.chars().count() > config.max_fact_chars {
         return Err("longer than `dream.max_fact_chars`");
@@ -268,11 +312,6 @@ pub(crate) fn numbers(text: &str) -> BTreeSet<String> {
         }
     }
     out
-}
-
-fn clip(text: &str, max: usize) -> String {
-    let short = dormouse_vault::text::truncate_chars(text, max);
-    if short.len() < text.len() { format!("{short}…") } else { short.to_owned() }
 }
 
 #[cfg(test)]

@@ -94,7 +94,7 @@ pub(crate) fn parts(
     if !unit.facts.iter().any(new) {
         return Ok(vec![unit.clone()]);
     }
-    let candidates = replay(context, &snapshot, material, unit, &unit.query())?;
+    let candidates = replay(context, &snapshot, material, unit, &unit.query());
     Ok(context.abstractor.parts(material, unit, &candidates))
 }
 
@@ -130,7 +130,7 @@ pub(crate) async fn prepare(
     if unit.facts.is_empty() {
         return Ok(prepared);
     }
-    let candidates = replay(context, &snapshot, material, &unit, &prepared.query)?;
+    let candidates = replay(context, &snapshot, material, &unit, &prepared.query);
     let decided = context.abstractor.decide(material, &unit, &candidates, context.config).await?;
     prepared.usage += decided.usage;
     prepared.remarks.extend(decided.rejected);
@@ -323,7 +323,7 @@ fn replay(
     material: &Material,
     unit: &GroundedUnit,
     query: &str,
-) -> Result<Vec<Candidate>, DreamError> {
+) -> Vec<Candidate> {
     let mut scores: BTreeMap<NotePath, f64> = BTreeMap::new();
     let mut order: Vec<NotePath> = Vec::new();
     let limit = context.config.neighbours;
@@ -347,9 +347,12 @@ fn replay(
     let mut out = Vec::new();
     for path in order {
         let score = scores.get(&path).copied().unwrap_or(0.0);
-        out.extend(candidate(context.vault, snapshot, &path, score)?);
+        match candidate(context.vault, snapshot, &path, score) {
+            Ok(found) => out.extend(found),
+            Err(error) => tracing::warn!(%path, %error, "a digest near by can't be read, and is no candidate"),
+        }
     }
-    Ok(out)
+    out
 }
 
 /// The text with each link checked: an existing file by its full path, anything else as mere words.

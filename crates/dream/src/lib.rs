@@ -60,6 +60,7 @@ mod prompts;
 mod report;
 mod stated;
 mod weave;
+mod withheld;
 
 pub use abstractor::{Abstractor, ComposeJob, Composed, Decided, Gated, Target};
 pub use config::DreamConfig;

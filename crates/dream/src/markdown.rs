@@ -253,6 +253,12 @@ pub(crate) fn without_provenance(text: &str) -> String {
     out
 }
 
+/// The first `max` characters, with an ellipsis where there are more.
+pub(crate) fn clip(text: &str, max: usize) -> String {
+    let short = dormouse_vault::text::truncate_chars(text, max);
+    if short.len() < text.len() { format!("{short}…") } else { short.to_owned() }
+}
+
 /// The form in which evidence is compared: NFKC, one blank for each run of blanks, straight quotes
 /// and hyphens, lower case.
 pub(crate) fn folded(text: &str) -> String {

@@ -82,6 +82,8 @@ pub(crate) enum Read {
     Material(Box<Material>),
     /// It can't, and why.
     Not(&'static str),
+    /// It is another one by now than the snapshot has.
+    Changed,
 }
 
 /// Reads a material at its current version.
@@ -91,6 +93,9 @@ pub(crate) fn read(
     path: &NotePath,
     config: &DreamConfig,
 ) -> Result<Read, VaultError> {
+    if path.link_target().contains(['#', '^', '[', ']', '|']) {
+        return Ok(Read::Not("its name can't be linked to: rename it"));
+    }
     let text = vault.read(path)?;
     if !text.utf8 {
         return Ok(Read::Not("not UTF-8"));
@@ -101,9 +106,7 @@ pub(crate) fn read(
     let date = day(snapshot, path);
     let material = match snapshot.note(path) {
         Some(note) if note.version == text.version => from_note(note, &text.text, snapshot, date),
-        Some(_) => {
-            return Ok(Read::Not("changed while it was read; it is dreamed at the next run"));
-        }
+        Some(_) => return Ok(Read::Changed),
         None => from_plain(path, &text.text, text.version, date),
     };
     Ok(Read::Material(Box::new(material)))

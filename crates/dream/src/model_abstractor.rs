@@ -59,7 +59,7 @@ impl Abstractor for ModelAbstractor {
                 let (name, reason) = reason
                     .split_once(": ")
                     .map_or((String::new(), reason.clone()), |(n, r)| (n.to_owned(), r.to_owned()));
-                DroppedUnit { name, reason, whole: true }
+                DroppedUnit { name, reason, whole: true, facts: 0 }
             }));
         }
         Ok(gated)

@@ -25,6 +25,10 @@ pub struct DreamReport {
     pub totals: DreamTotals,
     /// What model calls cost.
     pub usage: UsageReport,
+    /// What went wrong beside the materials: a ledger that could not be read, an audit page that could
+    /// not be written.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub problems: Vec<String>,
     /// What would be written; only for a dry run.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(with = "Vec<serde_json::Value>")]
@@ -89,8 +93,10 @@ pub struct DroppedUnit {
     pub name: String,
     /// Why.
     pub reason: String,
-    /// Whether the whole unit was dropped, or one fact of it.
+    /// Whether the whole unit was dropped, or facts of it.
     pub whole: bool,
+    /// How many facts it stands for; 0 where none could be read.
+    pub facts: usize,
 }
 
 /// What was done to a subject.
@@ -177,7 +183,7 @@ impl DreamTotals {
         self.units_kept += material.kept.len();
         self.units_known += material.kept.iter().filter(|k| k.known).count();
         self.units_dropped += material.dropped.iter().filter(|d| d.whole).count();
-        self.facts_dropped += material.dropped.iter().filter(|d| !d.whole).count();
+        self.facts_dropped += material.dropped.iter().filter(|d| !d.whole).map(|d| d.facts.max(1)).sum::<usize>();
         for subject in &material.subjects {
             self.edges_added += subject.edges_added;
             match subject.action {

@@ -9,3 +9,5 @@ mod golden;
 mod recurring;
 mod repeated;
 mod safety;
+mod trouble;
+mod withheld;
