@@ -1,6 +1,6 @@
 //! Living: day by day, arrival by arrival, with the witness looking on after every step.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use dormouse_dream::{Abstractor, MaterialState};
 use dormouse_fixtures::{Session, SessionMessage};
 use dormouse_model::{Message, Role, ToolCall};
 use dormouse_recall::{Recall, RecallConfig};
-use dormouse_vault::daily::plan_event;
+use dormouse_vault::material::is_day_note;
 use dormouse_vault::{FixedClock, Layer, NotePath, Vault};
 use indicatif::ProgressBar;
 use tokio_util::sync::CancellationToken;
@@ -32,6 +32,7 @@ pub(crate) struct Life {
     pub(crate) clock: FixedClock,
     cycle: Arc<MemoryCycle>,
     tools: ToolSet,
+    day_notes: BTreeSet<NotePath>,
     pub(crate) witness: Witness,
     pub(crate) counts: Counts,
     pub(crate) themes: Vec<Theme>,
@@ -57,6 +58,7 @@ impl Life {
             clock,
             cycle,
             tools,
+            day_notes: BTreeSet::new(),
             witness: Witness::default(),
             counts: Counts::default(),
             themes: Vec::new(),
@@ -95,8 +97,7 @@ impl Life {
                 self.experience(&path).await
             }
             Arrival::Event(event) => {
-                let (path, plan) = plan_event(&event, &self.vault.snapshot());
-                self.vault.commit(&plan)?;
+                let (path, _) = self.vault.write_event(&event)?;
                 self.witness.look(&self.vault, Step::Live)?;
                 self.experience(&path).await
             }
@@ -108,6 +109,11 @@ impl Life {
     async fn experience(&mut self, path: &NotePath) -> Result<()> {
         let layer = self.vault.layout().layer(path);
         if !matches!(layer, Layer::Daily | Layer::Resource) {
+            return Ok(());
+        }
+        if is_day_note(&self.vault.snapshot(), path) {
+            // A day is over in the evening; only then is it known what its note is.
+            self.day_notes.insert(path.clone());
             return Ok(());
         }
         let is_material = self.dream(path).await?;
@@ -154,6 +160,11 @@ impl Life {
         let night = day.and_time(NaiveTime::from_hms_opt(23, 30, 0).unwrap_or_default());
         let night = night.and_local_timezone(*evening.offset()).single().unwrap_or(evening);
         self.clock.set(night.max(evening));
+        for path in std::mem::take(&mut self.day_notes) {
+            if self.dream(&path).await? {
+                self.counts.events += 1;
+            }
+        }
         let mut tasks = vec![Task::Time, Task::Health];
         if last || day.weekday() == Weekday::Sun {
             tasks = Task::ALL.to_vec();
