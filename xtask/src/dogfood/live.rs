@@ -208,6 +208,12 @@ impl Life {
         }
         self.counts.splits += report.splits.len();
         let Some(dream) = report.dream else { return };
+        for material in &dream.materials {
+            if let MaterialState::Pending { reason } = &material.state {
+                self.counts.failed_dreams += 1;
+                anstream::eprintln!("{} could not be dreamed and stays pending: {reason}", material.path);
+            }
+        }
         let t = dream.totals;
         self.counts.units_kept += t.units_kept;
         self.counts.units_known += t.units_known;

@@ -56,6 +56,7 @@ pub(crate) struct Counts {
     pub(crate) corroborated: usize,
     pub(crate) refined: usize,
     pub(crate) corrected: usize,
+    pub(crate) failed_dreams: usize,
     pub(crate) pending: usize,
     pub(crate) digests: usize,
     pub(crate) edges: usize,
@@ -125,6 +126,7 @@ impl Report {
             ("archived", c.archived.to_string()),
             ("duplicate pairs", c.duplicates.to_string()),
             ("splits", c.splits.to_string()),
+            ("dreams that failed", c.failed_dreams.to_string()),
             ("material still pending", c.pending.to_string()),
             ("health", format!("{} severe, {} warnings", c.health_severe, c.health_warnings)),
         ];
