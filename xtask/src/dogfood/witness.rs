@@ -152,11 +152,11 @@ impl Witness {
 
     /// F-2, F-3 and the boundary of the layers: who may change what in this step.
     fn may_change(&mut self, step: Step, note: &Note, is_new: bool) {
-        let allowed = match (step, note.layer) {
-            (Step::Arrive, _) => true,
-            (Step::Live, Layer::Daily | Layer::Digest) | (Step::Dream | Step::Consolidate, Layer::Digest) => true,
-            _ => false,
-        };
+        let allowed = step == Step::Arrive
+            || matches!(
+                (step, note.layer),
+                (Step::Live, Layer::Daily | Layer::Digest) | (Step::Dream | Step::Consolidate, Layer::Digest)
+            );
         let what = format_args!("{} was {} by {step:?}", note.path, if is_new { "created" } else { "changed" });
         self.check(allowed, "F-2 only the subject changes", what);
     }
