@@ -278,6 +278,15 @@ fn stem(word: String) -> String {
 /// Numbers of a text that a summary may not make up: thousands separators dropped; small counts and
 /// parts of ISO dates left out.
 pub(crate) fn numbers(text: &str) -> BTreeSet<String> {
+    figures(text)
+        .into_iter()
+        .filter(|number| number.parse::<u32>().is_ok_and(|n| n > 12) || number.contains('.'))
+        .collect()
+}
+
+/// All numbers of a text, small ones too; thousands separators dropped, parts of ISO dates and of
+/// names left out.
+pub(crate) fn figures(text: &str) -> BTreeSet<String> {
     let mut out = BTreeSet::new();
     let chars: Vec<char> = text.chars().collect();
     let mut at = 0;
@@ -306,8 +315,7 @@ pub(crate) fn numbers(text: &str) -> BTreeSet<String> {
             || start.checked_sub(1).and_then(|i| chars.get(i)) == Some(&'-') && number.len() == 2;
         let number =
             if number.contains('.') { number.trim_end_matches('0').trim_end_matches('.').to_owned() } else { number };
-        let small = number.parse::<u32>().is_ok_and(|n| n <= 12);
-        if !glued && !dated && !small {
+        if !glued && !dated {
             out.insert(number);
         }
     }
@@ -317,7 +325,7 @@ pub(crate) fn numbers(text: &str) -> BTreeSet<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::material::{Language, Marker, Passage};
+    use crate::material::{Language, Marker, Origin, Passage};
     use dormouse_vault::{NotePath, Version};
 
     fn material(passages: &[&str]) -> Material {
@@ -327,6 +335,7 @@ mod tests {
             name: "Alpha lowered".into(),
             description: None,
             date: None,
+            origin: Origin::Experience,
             language: Language::English,
             passages: passages
                 .iter()

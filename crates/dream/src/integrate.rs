@@ -342,7 +342,13 @@ fn replay(
             _ => near.extend(citing(snapshot, linked)),
         }
     }
-    near.extend(NotePath::new(&format!("{named}/{}.md", slug(&unit.name))).ok());
+    // Also those that were opened when the first was full: `<slug>-<day>`.
+    let stem = format!("{named}/{}", slug(&unit.name));
+    let of_the_name = |path: &NotePath| {
+        let rest = path.as_str().strip_prefix(&stem).and_then(|rest| rest.strip_suffix(".md"));
+        rest.is_some_and(|rest| rest.chars().all(|c| c == '-' || c.is_ascii_digit()))
+    };
+    near.extend(snapshot.notes().map(|note| &note.path).filter(|path| of_the_name(path)).cloned());
     order.extend(near.into_iter().filter(|p| !scores.contains_key(p)).take(limit));
     let mut out = Vec::new();
     for path in order {

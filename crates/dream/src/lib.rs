@@ -69,7 +69,7 @@ pub use drive::{DreamContext, DreamRequest, DreamScope, dream};
 pub use error::{DreamError, ReplyFault};
 pub use extractive::ExtractiveAbstractor;
 pub use gate::{Fact, GroundedFact, GroundedUnit, Unit};
-pub use material::{Language, Marker, Material, Passage};
+pub use material::{Language, Marker, Material, Origin, Passage};
 pub use model_abstractor::ModelAbstractor;
 pub use neighbours::{LexicalNeighbours, Neighbour, Neighbours};
 pub use observer::{DreamEvent, DreamObserver};

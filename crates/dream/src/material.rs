@@ -55,6 +55,32 @@ pub struct Passage {
     pub id: Option<String>,
 }
 
+/// How a material came to be, where that says how to read it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Origin {
+    /// Something that happened, or a text.
+    #[default]
+    Experience,
+    /// It was given to be remembered (`source: remember`): each plain statement of it counts.
+    Remembered,
+    /// A commit of a repository (it has a property `commit`).
+    Commit,
+}
+
+impl Origin {
+    fn of(note: &Note) -> Self {
+        let text = |key: &str| note.doc.frontmatter.properties.get(key).and_then(|v| v.as_str());
+        if note.doc.frontmatter.properties.contains_key("commit") {
+            Self::Commit
+        } else if matches!(text("source"), Some("remember" | "remembered")) {
+            Self::Remembered
+        } else {
+            Self::Experience
+        }
+    }
+}
+
 /// A daily event or a text file of the resource layer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Material {
@@ -68,6 +94,8 @@ pub struct Material {
     pub description: Option<String>,
     /// Its day.
     pub date: Option<NaiveDate>,
+    /// How it came to be.
+    pub origin: Origin,
     /// The language of its text.
     pub language: Language,
     /// Its blocks in order.
@@ -136,6 +164,7 @@ fn from_note(note: &Note, text: &str, snapshot: &Snapshot, date: Option<NaiveDat
         name: one_line(&note.name),
         description: note.description.as_deref().map(one_line),
         date,
+        origin: Origin::of(note),
         language: Language::of(if sample.is_empty() { text } else { &sample }),
         passages,
         links,
@@ -277,6 +306,7 @@ fn from_plain(path: &NotePath, text: &str, version: Version, date: Option<NaiveD
         name: path.stem().to_owned(),
         description: None,
         date,
+        origin: Origin::Experience,
         language: Language::of(text),
         passages,
         links: Vec::new(),

@@ -7,7 +7,7 @@ use dormouse_vault::NotePath;
 use dormouse_vault::text::content_words;
 
 use crate::decide::{Candidate, CandidateBlock};
-use crate::gate::{GroundedFact, numbers};
+use crate::gate::{GroundedFact, figures};
 use crate::markdown::{folded, plain, without_subject};
 use crate::material::Material;
 
@@ -37,8 +37,76 @@ pub(crate) fn stated<'c>(
     let ids: BTreeSet<String> = anchors(fact, material);
     citing
         .iter()
-        .find(|note| note.blocks.iter().any(|block| block_states(fact, &note.name, material, &ids, block, likeness)))
+        .find(|note| {
+            note.blocks.iter().any(|block| {
+                block_states(fact, &note.name, material, &ids, block, likeness)
+                    && !was_superseded(fact, note, block, material)
+            })
+        })
         .map(|n| &n.path)
+}
+
+/// Whether a block states a fact only as what was superseded later, by words that the material has
+/// no more: it was changed back.
+fn was_superseded(fact: &GroundedFact, note: &Candidate, block: &CandidateBlock, material: &Material) -> bool {
+    let marked = ["Superseded ", "更正:"].iter().any(|mark| block.text.contains(mark));
+    let last = || last_said(note, block, material).map(|(said, _)| said);
+    marked
+        && last().is_some_and(|last| {
+            !letters(&last).contains(&letters(without_subject(&fact.text, &note.name))) && !stands(&last, material)
+        })
+}
+
+/// What `block` says last from `material`, and the block of the material that it was taken from.
+pub(crate) fn last_said(
+    note: &Candidate,
+    block: &CandidateBlock,
+    material: &Material,
+) -> Option<(String, Option<String>)> {
+    if !block.open || block.related || !block.sources.iter().any(|(path, _)| *path == material.path) {
+        return None;
+    }
+    let raw = note.text.get(block.span.clone())?;
+    let target = material.path.link_target();
+    let mut said = String::new();
+    let mut last = None;
+    for (i, part) in raw.split("(derived_from::").enumerate() {
+        let (field, after) = if i == 0 { ("", part) } else { part.split_once("]])").unwrap_or((part, "")) };
+        let cited = field.trim_start().trim_start_matches("[[").split('|').next().unwrap_or("");
+        let (cited, id) = cited.split_once("#^").map_or((cited, None), |(path, id)| (path, Some(id.to_owned())));
+        if i > 0 && cited == target {
+            last = Some((said.clone(), id));
+        }
+        if !plain(after).trim().is_empty() {
+            said = after.to_owned();
+        }
+    }
+    last.map(|(said, id)| (undated(&said), id))
+}
+
+/// Whether the material says so as it is now, whatever the punctuation. Linear in the material.
+pub(crate) fn stands(said: &str, material: &Material) -> bool {
+    let whole: String = material.passages.iter().map(|p| letters(&p.text)).collect();
+    whole.contains(&letters(said))
+}
+
+/// Letters and digits alone: what a statement keeps when it is made safe for a digest.
+fn letters(text: &str) -> String {
+    folded(&plain(text)).chars().filter(|c| c.is_alphanumeric()).collect()
+}
+
+/// A statement without list mark, subject in brackets and the date of a correction before it.
+fn undated(said: &str) -> String {
+    let text = plain(said.trim().trim_start_matches("- ").trim_start_matches(|c: char| c.is_ascii_digit() || c == '.'));
+    let text = text.trim();
+    let dated = ["Superseded ", "More precisely, "].iter().any(|m| text.starts_with(m))
+        || text.chars().take(10).all(|c| c.is_ascii_digit() || c == '-') && text.chars().count() > 10;
+    let text = if dated { text.split_once([':', '：']).map_or(text, |(_, rest)| rest) } else { text }.trim();
+    let text = match text.strip_prefix('[').and_then(|rest| rest.split_once("] ")) {
+        Some((_, rest)) => rest,
+        None => text,
+    };
+    ["User: ", "Agent: ", "用户：", "助手："].iter().find_map(|s| text.strip_prefix(s)).unwrap_or(text).to_owned()
 }
 
 fn anchors(fact: &GroundedFact, material: &Material) -> BTreeSet<String> {
@@ -110,8 +178,7 @@ pub(crate) fn contained(text: &str, other: &str) -> f64 {
 
 /// Numbers of the text stand in the other, and both deny equally often.
 fn same_claims(text: &str, other: &str) -> bool {
-    let all = |t: &str| numbers(t);
-    all(text).is_subset(&all(other)) && denials(text) == denials(other)
+    figures(text).is_subset(&figures(other)) && denials(text) == denials(other)
 }
 
 fn denials(text: &str) -> usize {

@@ -209,7 +209,7 @@ fn beside(block: &str, sentence: &str) -> String {
     if !balanced_ticks(block) {
         out = out.replace('`', "'");
     }
-    if block.matches('$').count() % 2 == 1 {
+    if block.contains('$') {
         out = out.replace('$', "＄");
     }
     out
@@ -296,7 +296,10 @@ pub(crate) fn place(job: &ComposeJob<'_>, changes: &[(usize, usize)], config: &D
         }
         match changes.iter().find(|(fact, _)| *fact == i) {
             Some((_, block)) => {
-                let day = job.material.date.unwrap_or(job.today);
+                // A source that was itself changed says so on the day that it is found.
+                let source = subject.blocks.get(*block).map(|b| &b.sources);
+                let changed = source.is_some_and(|s| s.iter().any(|(path, _)| *path == job.material.path));
+                let day = job.material.date.filter(|_| !changed).unwrap_or(job.today);
                 woven.amendments.push(Amendment {
                     block: *block,
                     sentence: dated(flavour, day, &text, job.language),
@@ -380,6 +383,12 @@ mod tests {
 
     fn sources() -> Vec<String> {
         vec!["[[daily/2026-11-30/event#^b3|2026-11-30]]".to_owned()]
+    }
+
+    #[test]
+    fn a_dollar_behind_a_block_that_has_one_opens_no_formula() {
+        assert_eq!(beside("$ $a", "$'$ more "), "＄'＄ more ");
+        assert_eq!(beside("no sign", "costs $5 "), "costs $5 ");
     }
 
     proptest! {

@@ -2,7 +2,7 @@
 
 use dormouse_vault::text::is_cjk;
 
-use super::measured::is_measured;
+use super::measured::{is_measured, states_figure};
 use crate::material::Material;
 
 /// What kind of statement a sentence is.
@@ -232,6 +232,9 @@ pub(super) fn classify(sentence: &str) -> Option<Cue> {
     if speaks_of_user(&padded, sentence, true) {
         return None;
     }
+    if states_figure(sentence) {
+        return cue(Class::Measure, true);
+    }
     if is_measured(sentence) {
         return cue(Class::Measure, false);
     }
@@ -326,9 +329,11 @@ pub(super) fn supersedes(text: &str) -> bool {
         "becomes",
         "instead of",
         "not true",
+        "correction",
+        "rather than",
     ];
     const CHINESE: &[&str] =
-        &["不再", "取代", "作废", "改为", "改成", "改用", "推翻", "更正", "降为", "降到", "提高到"];
+        &["不再", "取代", "作废", "改为", "改成", "改用", "推翻", "更正", "而不是", "降为", "降到", "提高到"];
     let padded = padded(text);
     ENGLISH.iter().any(|cue| padded.contains(&format!(" {cue} "))) || CHINESE.iter().any(|cue| text.contains(cue))
 }
@@ -348,6 +353,11 @@ mod tests {
         check("Never start a server without asking first.", Some((Class::Rule, true)));
         check("From now on every error message ends with a hint.", Some((Class::Decision, true)));
         check("That cost 7.0 points.", Some((Class::Measure, false)));
+        check("Reindexing takes 4 s on 10k notes", Some((Class::Measure, true)));
+        check("The timeout of the gateway is 30 seconds.", Some((Class::Measure, true)));
+        check("网关的超时是 30 秒。", Some((Class::Measure, true)));
+        check("It is 4 seconds.", Some((Class::Measure, false)));
+        check("The walk took 40 minutes.", Some((Class::Measure, false)));
         check("原因是那台电脑把文件名存成 NFD。", Some((Class::Cause, true)));
         check("用户希望用中文讨论设计。", Some((Class::Preference, true)));
         check("不要自动删除副本。", Some((Class::Rule, true)));

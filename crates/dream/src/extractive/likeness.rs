@@ -7,12 +7,12 @@ use dormouse_vault::text::content_words;
 
 use super::cues::{supersedes, what_holds_no_more};
 use super::homes::{homes, precise};
-use super::names::from_sentence;
+use super::names::{from_sentence, undated};
 use crate::decide::{Candidate, Flavour, Relation, Verdict};
-use crate::gate::{GroundedFact, GroundedUnit, numbers};
+use crate::gate::{GroundedFact, GroundedUnit, figures, numbers};
 use crate::markdown::{folded, plain, without_subject};
 use crate::material::Material;
-use crate::stated::contained;
+use crate::stated::{contained, last_said, stands};
 
 /// Digests that are related by words alone: not more than this many.
 const RELATED_BY_WORDS: usize = 4;
@@ -137,19 +137,12 @@ fn words_of(candidate: &Candidate) -> BTreeSet<String> {
     content_words(&text).into_iter().filter(|w| !is_number(w)).collect()
 }
 
-/// A name without the day that tells it from an older note of the same name.
-fn undated(name: &str) -> &str {
-    match name.rsplit_once(" (") {
-        Some((head, day)) if day.len() == 11 && day.ends_with(')') && day.starts_with(|c: char| c.is_ascii_digit()) => {
-            head
-        }
-        _ => name,
-    }
-}
-
 /// The block of `candidate` that the fact declares superseded: a fact that says so, with a number
 /// of the block and some of its words in it; less is asked of a material that links to the source.
 pub(super) fn corrects(fact: &GroundedFact, candidate: &Candidate, material: &Material) -> Option<usize> {
+    if let Some(block) = replaced(fact, candidate, material) {
+        return Some(block);
+    }
     let said = what_holds_no_more(&plain(without_subject(&fact.text, &material.name)));
     if !supersedes(&said) || candidate.sources.contains(&material.path) {
         return None;
@@ -161,15 +154,46 @@ pub(super) fn corrects(fact: &GroundedFact, candidate: &Candidate, material: &Ma
     for (i, block) in candidate.blocks.iter().enumerate().filter(|(_, b)| b.open && !b.related) {
         let words: BTreeSet<String> = content_words(&block.text).into_iter().filter(|w| !is_number(w)).collect();
         let common = mine.intersection(&words).count();
-        let figures = my_numbers.intersection(&numbers(&block.text)).count();
-        let enough = if linked { figures >= 1 && common >= 1 || common >= 4 } else { figures >= 1 && common >= 3 };
+        let shared = my_numbers.intersection(&numbers(&block.text)).count();
+        // The same quantity with another figure.
+        let (theirs, ours) = (figures(&block.text), figures(&said));
+        let other = !ours.is_empty() && !theirs.is_empty() && !ours.is_subset(&theirs);
+        let alike = other && common >= 3 && 5 * common >= 3 * words.len().min(mine.len());
+        let enough =
+            alike || if linked { shared >= 1 && common >= 1 || common >= 4 } else { shared >= 1 && common >= 3 };
         let newer = block.sources.iter().all(|(source, _)| match (source.date(), material.date) {
             (Some(old), Some(new)) => old <= new,
             _ => true,
         });
-        let score = 3 * figures + common;
+        let score = 3 * shared + common;
         if enough && newer && best.is_none_or(|(_, have)| score > have) {
             best = Some((i, score));
+        }
+    }
+    best.map(|(i, _)| i)
+}
+
+/// The block of `candidate` that states from the same material what stands there no more, and whose
+/// place the fact has taken: it cites the same block, or says most of the same with another figure.
+fn replaced(fact: &GroundedFact, candidate: &Candidate, material: &Material) -> Option<usize> {
+    if fact.step || !candidate.sources.contains(&material.path) {
+        return None;
+    }
+    let ids: BTreeSet<&str> = fact.passages.iter().filter_map(|i| material.passages.get(*i)?.id.as_deref()).collect();
+    let said = plain(without_subject(&fact.text, &material.name));
+    let worded = |text: &str| content_words(text).into_iter().filter(|w| !is_number(w)).collect::<BTreeSet<_>>();
+    let mine = worded(&said);
+    let mut best: Option<(usize, usize)> = None;
+    for (i, block) in candidate.blocks.iter().enumerate() {
+        let Some((gone, id)) = last_said(candidate, block, material) else {
+            continue;
+        };
+        let theirs = worded(&gone);
+        let common = mine.intersection(&theirs).count();
+        let same_block = id.is_some_and(|id| ids.contains(id.as_str()));
+        let alike = common > 0 && 5 * common >= 3 * mine.len().min(theirs.len()) && figures(&said) != figures(&gone);
+        if (same_block || alike) && best.is_none_or(|(_, have)| common > have) && !stands(&gone, material) {
+            best = Some((i, common));
         }
     }
     best.map(|(i, _)| i)

@@ -4,6 +4,7 @@
 mod agreement;
 mod chat;
 mod cues;
+mod history;
 mod homes;
 mod instructions;
 mod likeness;
@@ -38,7 +39,9 @@ impl Abstractor for ExtractiveAbstractor {
     }
 
     async fn gate(&self, material: &Material, _: &DreamConfig) -> Result<Gated, DreamError> {
-        let units = if chat::is_chat(material) {
+        let units = if let Some(unit) = history::of_commit(material) {
+            vec![unit]
+        } else if chat::is_chat(material) {
             units::of_chat(material)
         } else {
             units::of_claims(material, segment::claims(material))
@@ -47,6 +50,9 @@ impl Abstractor for ExtractiveAbstractor {
     }
 
     fn parts(&self, material: &Material, unit: &GroundedUnit, candidates: &[Candidate]) -> Vec<GroundedUnit> {
+        if history::is_history(material, unit) {
+            return vec![unit.clone()];
+        }
         likeness::parts(material, unit, candidates)
     }
 
@@ -57,7 +63,12 @@ impl Abstractor for ExtractiveAbstractor {
         candidates: &[Candidate],
         _: &DreamConfig,
     ) -> Result<Decided, DreamError> {
-        Ok(Decided { verdicts: likeness::verdicts(material, unit, candidates), ..Decided::default() })
+        let verdicts = if history::is_history(material, unit) {
+            history::verdicts(unit, candidates)
+        } else {
+            likeness::verdicts(material, unit, candidates)
+        };
+        Ok(Decided { verdicts, ..Decided::default() })
     }
 
     async fn compose(&self, job: &ComposeJob<'_>, config: &DreamConfig) -> Result<Composed, DreamError> {

@@ -86,6 +86,16 @@ const HANGING: &[&str] = &[
     ", ", " that ", " which ", " before ", " while ", " without ", " because ", " since ", " and it ", " this", "，", "。", "、但",
 ];
 
+/// A name without the day that tells it from an older note of the same name.
+pub(super) fn undated(name: &str) -> &str {
+    match name.rsplit_once(" (") {
+        Some((head, day)) if day.len() == 11 && day.ends_with(')') && day.starts_with(|c: char| c.is_ascii_digit()) => {
+            head
+        }
+        _ => name,
+    }
+}
+
 /// A name from a sentence: its first clause, at most ten words or twenty-four characters of Chinese.
 pub(super) fn from_sentence(sentence: &str) -> String {
     let text = name_text(&plain(sentence)).trim_start_matches(|c: char| !c.is_alphanumeric()).to_owned();

@@ -9,7 +9,7 @@ use super::cues::{
 use super::instructions::is_instruction;
 use super::names::{capitalised, is_review};
 use crate::markdown::{Piece, pieces, plain};
-use crate::material::{Language, Marker, Material, Passage};
+use crate::material::{Language, Marker, Material, Origin, Passage};
 
 /// A sentence or passage that is kept.
 #[derive(Debug, Clone, PartialEq)]
@@ -68,7 +68,11 @@ pub(super) fn claims(material: &Material) -> Vec<Claim> {
             Some(Section::Of(class)) if item || !in_list => Some(class),
             _ => None,
         };
-        found.extend(of_passage(material, passage, of_section, about_person));
+        let of_passage = of_passage(material, passage, of_section, about_person);
+        if of_passage.is_empty() && material.origin == Origin::Remembered {
+            found.extend(remembered(material, passage, about_person));
+        }
+        found.extend(of_passage);
     }
     let strong = found.iter().filter(|(_, strong)| *strong).count();
     let weak = found.len() - strong;
@@ -80,6 +84,26 @@ pub(super) fn claims(material: &Material) -> Vec<Claim> {
         .filter(|(_, is_strong)| strong > 0 || !*is_strong)
         .map(|(claim, strong)| Claim { strong, ..claim })
         .collect()
+}
+
+/// What was given to be remembered needs no cue: all of it but questions and requests.
+fn remembered(material: &Material, passage: &Passage, about_person: bool) -> Option<(Claim, bool)> {
+    let text = passage.text.as_str();
+    let said = plain(text);
+    if said.trim_end().ends_with(['?', '？']) || requests(&said) || text.chars().count() > 2 * WHOLE {
+        return None;
+    }
+    let personal = about_person || first_person(&said) || speaks_of_user(&padded(&said), &said, true);
+    Some((claim(material, passage, text, if personal { Kind::Personal } else { Kind::Fact }), true))
+}
+
+/// Whether a text only asks the assistant for something.
+fn requests(text: &str) -> bool {
+    let padded = padded(text);
+    ["please", "can you", "could you", "would you", "help me", "tell me", "show me", "lets", "let us"]
+        .iter()
+        .any(|w| padded.starts_with(&format!(" {w} ")))
+        || ["请", "帮我", "能不能", "可不可以", "告诉我", "给我"].iter().any(|w| text.trim_start().starts_with(w))
 }
 
 /// The claims of one passage, each with whether it stands for itself.
