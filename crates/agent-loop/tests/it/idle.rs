@@ -117,8 +117,7 @@ async fn interrupted(wake: impl Fn(&Scene)) -> Vec<TaskState> {
     }
     cancel.cancel();
     idle.await.unwrap();
-    let states = reports.lock().unwrap()[0].tasks.iter().map(|task| task.state.clone()).collect();
-    states
+    reports.lock().unwrap()[0].tasks.iter().map(|task| task.state.clone()).collect()
 }
 
 #[tokio::test(start_paused = true)]

@@ -441,7 +441,7 @@ async fn agt_10_the_same_successful_write_again_and_again_ends_the_run() {
     };
     // The order of the arguments and the ids of the calls make no difference.
     let reply = |n: usize| {
-        let text = if n % 2 == 0 {
+        let text = if n.is_multiple_of(2) {
             "{\"path\":\"n.md\",\"content\":\"same\"}"
         } else {
             "{\"content\": \"same\", \"path\": \"n.md\"}"
