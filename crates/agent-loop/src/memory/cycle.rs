@@ -11,6 +11,8 @@ use dormouse_dream::{Abstractor, DreamConfig, DreamContext, DreamEvent, DreamRep
 use dormouse_model::{Message, Role};
 use dormouse_recall::{ContextBlock, Recall, SyncReport};
 use dormouse_vault::audit::{AuditEntry, append};
+use dormouse_vault::material::pending;
+use dormouse_vault::meta::DreamLedger;
 use dormouse_vault::{Clock, NotePath, Problem, Vault};
 use serde::Serialize;
 use tokio::runtime::Handle;
@@ -22,6 +24,7 @@ use super::neighbours::RecallNeighbours;
 use super::splitting::split_subject;
 use crate::context::{DATA_NOTICE, fenced, without_fenced};
 use crate::error::AgentError;
+use crate::tools::REMEMBERED_IN;
 
 /// Settings of the cycle. Plain data; every field has a default.
 #[derive(Debug, Clone, PartialEq)]
@@ -195,7 +198,9 @@ impl MemoryCycle {
         let conversation = conversation.clone();
         self.on_a_thread(move |cycle, runtime, report| {
             cycle.remember(&conversation, report);
-            cycle.digest(report.events.clone(), runtime, report);
+            let mut events = report.events.clone();
+            events.extend(cycle.remembered_in(&conversation.session));
+            cycle.digest(events, runtime, report);
         })
         .await
     }
@@ -309,6 +314,18 @@ impl MemoryCycle {
         if let Err(error) = self.vault.commit(&append(&[entry], self.vault.layout())) {
             report.problem("audit", &error);
         }
+    }
+
+    /// Events that the agent itself wrote with its `remember` tool in this conversation, and that no
+    /// dream has taken in yet.
+    fn remembered_in(&self, session: &str) -> Vec<NotePath> {
+        let snapshot = self.vault.snapshot();
+        let ledger = self.vault.meta::<DreamLedger>().value;
+        let said_here = |path: &NotePath| {
+            let note = snapshot.note(path);
+            note.is_some_and(|note| note.doc.frontmatter.text(REMEMBERED_IN) == Some(session))
+        };
+        pending(&snapshot, ledger.as_ref()).into_iter().filter(said_here).collect()
     }
 
     fn digest(&self, events: Vec<NotePath>, runtime: &Handle, report: &mut CycleReport) {

@@ -19,6 +19,9 @@ use crate::agent::RunContext;
 use crate::context::{DATA_NOTICE, cap_bytes, fenced};
 use crate::error::AgentError;
 
+/// The property that names the conversation in which an event was remembered by the agent itself.
+pub(crate) const REMEMBERED_IN: &str = "remembered_in";
+
 /// What the memory tools work on.
 #[derive(Clone)]
 pub struct MemoryTools {
@@ -264,7 +267,7 @@ impl MemoryTools {
             at: self.clock.now(),
             name: truncate_chars(&arguments.title, 120).to_owned(),
             description: truncate_chars(first, 200).to_owned(),
-            properties: vec![("source".into(), "remembered".into()), ("remembered_in".into(), session.into())],
+            properties: vec![("source".into(), "remembered".into()), (REMEMBERED_IN.into(), session.into())],
             // The daily writer cuts it, and leaves code whole.
             blocks: vec![arguments.text],
         };

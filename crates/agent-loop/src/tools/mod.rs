@@ -14,6 +14,7 @@ use serde_json::Value;
 use crate::agent::RunContext;
 use crate::error::AgentError;
 
+pub(crate) use memory::REMEMBERED_IN;
 pub use memory::{MemoryTools, memory_tools};
 pub use schedule::dependencies;
 

@@ -111,6 +111,7 @@ fn page(w: &mut dyn Write, reply: &Reply, offline: bool) -> io::Result<()> {
         writeln!(w, "split        {} into {} notes: {}", split.parent, split.children.len() + 1, split.reason)?;
     }
     reply.problems.iter().try_for_each(|p| writeln!(w, "{}: {}", p.step, p.reason))?;
+    report.problems.iter().try_for_each(|p| writeln!(w, "{p}"))?;
     let t = &report.totals;
     writeln!(
         w,
