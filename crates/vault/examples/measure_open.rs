@@ -1,6 +1,6 @@
 //! Times opening, refreshing and reading on a generated vault.
 //!
-//! `cargo run --release -p dormouse-vault --example measure -- 10000`
+//! `cargo run --release -p dormouse-vault --example measure_open -- 10000`
 #![allow(clippy::print_stdout, reason = "an example talks to a person")]
 
 use std::error::Error;
