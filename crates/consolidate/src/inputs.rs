@@ -8,7 +8,7 @@ use crate::error::ConsolidateError;
 use crate::progress::Watch;
 use crate::reading::Reading;
 
-/// A digest note with its text. The spans of `note.doc` hold in `text`.
+/// A digest note with its text. The spans of `note.doc()` hold in `text`.
 #[derive(Debug, Clone)]
 pub(crate) struct Digest {
     pub(crate) note: Arc<Note>,
@@ -37,7 +37,7 @@ impl Digest {
     /// What the note says: its blocks without typed fields (provenance and the like), links by what
     /// they show, headings left out.
     pub(crate) fn statement(&self) -> String {
-        Reading::of(&self.note.doc, &self.text).statement()
+        Reading::of(self.note.doc(), &self.text).statement()
     }
 }
 

@@ -168,7 +168,7 @@ fn last_active(
 
 /// The dates of the note's own frontmatter and path.
 fn own_dates(note: &Note) -> Vec<NaiveDate> {
-    let property = |key: &str| note.doc.frontmatter.text(key).and_then(iso_day);
+    let property = |key: &str| note.doc().frontmatter.text(key).and_then(iso_day);
     let stated = ["updated", "modified", "date", "created"].into_iter().filter_map(property);
     let other = note.date.filter(|d| d.source != DateSource::Mtime).map(|d| d.day);
     stated.chain(other).collect()

@@ -146,7 +146,7 @@ pub(crate) fn candidate(
     if read.version != note.version {
         return Ok(None);
     }
-    let doc = &note.doc;
+    let doc = note.doc();
     let resolved = snapshot.links_of(note);
     let related_heading = |heading: Option<u32>| {
         heading
@@ -173,7 +173,7 @@ pub(crate) fn candidate(
         })
         .collect();
     let edges = snapshot.graph().out_edges(path);
-    let locked = note.is_locked() || (note.doc.frontmatter.span.is_some() && !note.doc.frontmatter.well_formed);
+    let locked = note.is_locked() || (note.doc().frontmatter.span.is_some() && !note.doc().frontmatter.well_formed);
     Ok(Some(Candidate {
         path: path.clone(),
         version: note.version,

@@ -70,8 +70,8 @@ pub enum Origin {
 
 impl Origin {
     fn of(note: &Note) -> Self {
-        let text = |key: &str| note.doc.frontmatter.properties.get(key).and_then(|v| v.as_str());
-        if note.doc.frontmatter.properties.contains_key("commit") {
+        let text = |key: &str| note.doc().frontmatter.properties.get(key).and_then(|v| v.as_str());
+        if note.doc().frontmatter.properties.contains_key("commit") {
             Self::Commit
         } else if matches!(text("source"), Some("remember" | "remembered")) {
             Self::Remembered
@@ -151,7 +151,7 @@ fn from_note(note: &Note, text: &str, snapshot: &Snapshot, date: Option<NaiveDat
         }
     }
     let passages: Vec<Passage> = note
-        .doc
+        .doc()
         .blocks
         .iter()
         .filter_map(|block| passage(note, text, snapshot, block))
@@ -204,7 +204,8 @@ fn passage(note: &Note, text: &str, snapshot: &Snapshot, block: &dormouse_vault:
 fn relink(note: &Note, text: &str, snapshot: &Snapshot, span: std::ops::Range<usize>) -> String {
     let mut out = String::new();
     let mut at = span.start;
-    for l in note.doc.links.iter().filter(|l| l.key.is_none() && l.span.start >= span.start && l.span.end <= span.end) {
+    for l in note.doc().links.iter().filter(|l| l.key.is_none() && l.span.start >= span.start && l.span.end <= span.end)
+    {
         if l.span.start < at {
             continue;
         }
@@ -233,7 +234,7 @@ fn heading_path(note: &Note, index: Option<u32>) -> Vec<String> {
     let Some(index) = index else {
         return Vec::new();
     };
-    for heading in note.doc.headings.iter().take(index as usize + 1) {
+    for heading in note.doc().headings.iter().take(index as usize + 1) {
         path.retain(|(level, _)| *level < heading.level);
         path.push((heading.level, one_line(&heading.text)));
     }

@@ -79,14 +79,14 @@ fn in_folder(path: &NotePath, folder: &str) -> bool {
 
 fn has_tag(note: &Note, wanted: &str) -> bool {
     let wanted = wanted.trim_start_matches('#').to_lowercase();
-    note.doc.tags.iter().any(|tag| {
+    note.doc().tags.iter().any(|tag| {
         let tag = tag.to_lowercase();
         tag == wanted || tag.strip_prefix(&wanted).is_some_and(|rest| rest.starts_with('/'))
     })
 }
 
 fn has_property(note: &Note, key: &str, wanted: &str) -> bool {
-    let properties = &note.doc.frontmatter.properties;
+    let properties = &note.doc().frontmatter.properties;
     let found =
         properties.get(key).or_else(|| properties.iter().find(|(k, _)| k.eq_ignore_ascii_case(key)).map(|(_, v)| v));
     found.is_some_and(|value| equals(value, wanted))

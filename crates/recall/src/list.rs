@@ -111,7 +111,7 @@ pub fn list(
             && request.filters.matches(note, snapshot)
             && request.archived.is_none_or(|a| a == asleep.contains(&note.path))
             && request.pending.is_none_or(|p| p == is_pending(snapshot, ledger, &note.path))
-            && request.problems.is_none_or(|p| p != note.doc.problems.is_empty())
+            && request.problems.is_none_or(|p| p != note.doc().problems.is_empty())
     };
     let mut notes: Vec<&Note> = snapshot.notes().map(AsRef::as_ref).filter(|n| wanted(n)).collect();
     sort(&mut notes, request.sort, snapshot);
@@ -147,7 +147,7 @@ fn summary(note: &Note, snapshot: &Snapshot, archived: bool, ledger: Option<&Dre
         date: stated_date(note),
         layer: note.layer,
         bucket: note.bucket,
-        tags: note.doc.tags.clone(),
+        tags: note.doc().tags.clone(),
         inbound: snapshot.graph().inbound(&note.path),
         archived,
         pending: is_pending(snapshot, ledger, &note.path),

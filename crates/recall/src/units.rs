@@ -18,7 +18,7 @@ pub(crate) fn units_of(note: &Note, text: &str) -> IndexedNote {
     let mut units = vec![note_header(note)];
     let mut under: Option<u32> = None;
     let mut header = context.clone();
-    for (number, block) in note.doc.blocks.iter().enumerate() {
+    for (number, block) in note.doc().blocks.iter().enumerate() {
         let (Ok(number), false) = (u32::try_from(number), block.kind == BlockKind::Rule) else {
             continue;
         };
@@ -52,7 +52,7 @@ const RELATED: [&str; 6] = ["related", "see also", "sources", "相关", "参见"
 /// Whether a block of a digest stands in its list of other notes. What it says is what they say:
 /// its words lead to it as a header's do, and are no statement of the note's own.
 fn points_elsewhere(note: &Note, block: &Block) -> bool {
-    let heading = block.heading.and_then(|h| note.doc.headings.get(usize::try_from(h).ok()?));
+    let heading = block.heading.and_then(|h| note.doc().headings.get(usize::try_from(h).ok()?));
     note.layer == Layer::Digest && heading.is_some_and(|h| RELATED.contains(&h.text.trim().to_lowercase().as_str()))
 }
 
@@ -76,7 +76,7 @@ pub(crate) fn heading_path(note: &Note, block: &Block) -> Vec<String> {
     let Some(at) = block.heading.and_then(|h| usize::try_from(h).ok()) else {
         return Vec::new();
     };
-    let headings = note.doc.headings.get(..=at).unwrap_or(&[]);
+    let headings = note.doc().headings.get(..=at).unwrap_or(&[]);
     let mut path = Vec::new();
     let mut level = 7;
     for heading in headings.iter().rev() {
@@ -93,7 +93,7 @@ fn note_header(note: &Note) -> IndexedUnit {
     let mut text = header_text(note);
     text.push('\n');
     text.push_str(note.path.stem());
-    for heading in &note.doc.headings {
+    for heading in &note.doc().headings {
         text.push('\n');
         text.push_str(&heading.text);
     }
@@ -105,7 +105,7 @@ fn header_text(note: &Note) -> String {
     let mut lines = vec![note.name.to_string()];
     lines.extend(note.aliases.iter().cloned());
     lines.extend(note.description.as_deref().map(str::to_owned));
-    lines.extend(note.doc.tags.iter().cloned());
+    lines.extend(note.doc().tags.iter().cloned());
     lines.extend(stated_date(note).map(|day| day.format("%-d %B %Y %Y-%m-%d").to_string()));
     lines.join("\n")
 }

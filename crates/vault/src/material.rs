@@ -152,9 +152,9 @@ fn is_day_index(snapshot: &Snapshot, note: &Note) -> bool {
     let events = note.path.link_target();
     let to_event = |target: &str| snapshot.resolve(&note.path, target).path().is_some_and(|path| path.is_in(events));
     let mut links: Vec<_> =
-        note.doc.links.iter().filter(|link| to_event(&link.target)).map(|link| &link.span).collect();
+        note.doc().links.iter().filter(|link| to_event(&link.target)).map(|link| &link.span).collect();
     links.sort_unstable_by_key(|span| span.start);
-    note.doc.blocks.iter().all(|block| {
+    note.doc().blocks.iter().all(|block| {
         let first = links.partition_point(|span| span.start < block.span.start);
         let from_here = links.iter().skip(first).take_while(|span| span.start < block.span.end);
         from_here.into_iter().any(|span| span.end <= block.span.end)

@@ -92,14 +92,21 @@ pub struct Note {
     /// Whether the bytes are UTF-8. A note that isn't is listed, never rewritten.
     pub utf8: bool,
     /// What one parse of its text gave.
-    pub doc: Document,
+    pub(crate) doc: Document,
 }
 
 impl Note {
+    /// What one parse of its text gave. All ranges are byte ranges of the text of
+    /// [`Note::version`].
+    #[must_use]
+    pub fn doc(&self) -> &Document {
+        &self.doc
+    }
+
     /// The block with this id; case is ignored.
     #[must_use]
     pub fn block(&self, id: &str) -> Option<&Block> {
-        self.doc.blocks.iter().find(|b| b.id.as_deref().is_some_and(|have| have.eq_ignore_ascii_case(id)))
+        self.doc().blocks.iter().find(|b| b.id.as_deref().is_some_and(|have| have.eq_ignore_ascii_case(id)))
     }
 
     /// Whether the cycle may use the note: it is no conflict copy. A note that is not UTF-8 is live
@@ -112,19 +119,19 @@ impl Note {
     /// `locked: true`: a person alone writes it; the door refuses a dream and a split.
     #[must_use]
     pub fn is_locked(&self) -> bool {
-        self.doc.frontmatter.is_true(LOCKED)
+        self.doc().frontmatter.is_true(LOCKED)
     }
 
     /// `private: true`: it is never dreamed.
     #[must_use]
     pub fn is_private(&self) -> bool {
-        self.doc.frontmatter.is_true("private")
+        self.doc().frontmatter.is_true("private")
     }
 
     /// `pinned: true`: it is never archived.
     #[must_use]
     pub fn is_pinned(&self) -> bool {
-        self.doc.frontmatter.is_true("pinned")
+        self.doc().frontmatter.is_true("pinned")
     }
 }
 

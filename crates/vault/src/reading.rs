@@ -71,7 +71,7 @@ fn read_bounded(file: &Path) -> io::Result<Option<Vec<u8>>> {
 fn to_note(path: &NotePath, stamp: Stamp, bytes: &[u8], layout: &Layout, before: Option<&Arc<Note>>) -> Note {
     let version = Version::of(bytes);
     let (doc, utf8) = match before.filter(|note| note.version == version) {
-        Some(note) => (note.doc.clone(), note.utf8),
+        Some(note) => (note.doc().clone(), note.utf8),
         None => parse(bytes),
     };
     Note {

@@ -167,7 +167,7 @@ impl Snapshot {
     /// the anchor is broken.
     #[must_use]
     pub fn anchor_line(&self, target: &NotePath, subpath: &str) -> Option<u32> {
-        self.notes.get(target)?.doc.anchor_line(subpath)
+        self.notes.get(target)?.doc().anchor_line(subpath)
     }
 
     /// The edges of a document as if it stood at `source`: ordered, each key once. Works for text
@@ -192,7 +192,7 @@ impl Snapshot {
     /// The resolved links with their positions, in document order.
     #[must_use]
     pub fn links_of<'a>(&self, note: &'a Note) -> Vec<(&'a Link, Resolution)> {
-        note.doc.links.iter().map(|link| (link, self.resolve(&note.path, &link.target))).collect()
+        note.doc().links.iter().map(|link| (link, self.resolve(&note.path, &link.target))).collect()
     }
 
     /// The link graph.
@@ -212,7 +212,7 @@ impl Snapshot {
     pub fn tags(&self) -> BTreeMap<String, usize> {
         let mut counts = BTreeMap::new();
         for note in self.notes() {
-            let tags: BTreeSet<String> = note.doc.tags.iter().map(|tag| tag.to_lowercase()).collect();
+            let tags: BTreeSet<String> = note.doc().tags.iter().map(|tag| tag.to_lowercase()).collect();
             for tag in tags {
                 *counts.entry(tag).or_default() += 1;
             }
@@ -231,7 +231,7 @@ impl Snapshot {
             out.entry(path.to_string()).or_default().push(problem);
         }
         for note in self.notes() {
-            let mut problems = note.doc.problems.clone();
+            let mut problems = note.doc().problems.clone();
             if let Some(original) = &note.conflict_of {
                 let message = format!(
                     "a conflict copy of [[{}]]; merge what is worth keeping and delete it",

@@ -139,13 +139,13 @@ impl Step<'_> {
         }
         if let Some(before) = before {
             Arc::make_mut(&mut self.next.notes).remove(path);
-            if !matches!(&found, Found::Note(now) if now.doc == before.doc) {
+            if !matches!(&found, Found::Note(now) if now.doc() == before.doc()) {
                 self.forget_users(before);
             }
         }
         match found {
             Found::Note(note) => {
-                if !before.is_some_and(|before| before.doc == note.doc) {
+                if !before.is_some_and(|before| before.doc() == note.doc()) {
                     self.learn_users(&note);
                     self.dirty.insert(path.clone());
                 }
@@ -166,13 +166,13 @@ impl Step<'_> {
     }
 
     fn learn_users(&mut self, note: &Note) {
-        for name in note.doc.links.iter().flat_map(|link| names_meant(&link.target)) {
+        for name in note.doc().links.iter().flat_map(|link| names_meant(&link.target)) {
             self.books.users.entry(name).or_default().insert(note.path.clone());
         }
     }
 
     fn forget_users(&mut self, note: &Note) {
-        for name in note.doc.links.iter().flat_map(|link| names_meant(&link.target)) {
+        for name in note.doc().links.iter().flat_map(|link| names_meant(&link.target)) {
             if let Some(users) = self.books.users.get_mut(&name) {
                 users.remove(&note.path);
                 if users.is_empty() {
@@ -219,7 +219,7 @@ impl Step<'_> {
             }
         }
         for path in std::mem::take(&mut self.dirty) {
-            let now = self.next.notes.get(&path).map(|note| self.next.edges_of(&path, &note.doc));
+            let now = self.next.notes.get(&path).map(|note| self.next.edges_of(&path, note.doc()));
             let before = self.books.edges.get(&path).map(Vec::as_slice).unwrap_or_default();
             if before != now.as_deref().unwrap_or_default() {
                 count_unresolved(&mut self.next, &path, before, now.as_deref().unwrap_or_default());

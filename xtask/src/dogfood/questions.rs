@@ -86,17 +86,17 @@ impl Wanted {
             }
             Self::Commit(hash) => snapshot
                 .notes()
-                .find(|n| n.doc.frontmatter.text("commit") == Some(hash))
+                .find(|n| n.doc().frontmatter.text("commit") == Some(hash))
                 .map(|n| (n.path.clone(), None)),
             Self::Said { session, says } => {
                 let wanted = squeeze(says);
                 snapshot
                     .notes()
-                    .filter(|n| n.doc.frontmatter.text("session").is_some_and(|s| s.starts_with(session.as_str())))
+                    .filter(|n| n.doc().frontmatter.text("session").is_some_and(|s| s.starts_with(session.as_str())))
                     .find_map(|note| {
                         let text = vault.read(&note.path).ok()?.text;
                         let block = note
-                            .doc
+                            .doc()
                             .blocks
                             .iter()
                             .find(|b| text.get(b.span.clone()).is_some_and(|t| squeeze(t).contains(&wanted)))?;

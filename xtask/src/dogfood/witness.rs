@@ -106,7 +106,7 @@ impl Witness {
             if inherited {
                 continue;
             }
-            let sources = note.doc.links.iter().filter(|l| l.predicate.as_deref() == Some("derived_from"));
+            let sources = note.doc().links.iter().filter(|l| l.predicate.as_deref() == Some("derived_from"));
             let mut any = false;
             for link in sources {
                 any = true;
@@ -174,13 +174,13 @@ impl Witness {
 
     /// E-1 and E-2: edges and blocks of a digest stay, in it or in what was split off in this step.
     fn digest(&mut self, snapshot: &Snapshot, note: &Note, text: &str, created: &BTreeSet<NotePath>, step: Step) {
-        let edges = snapshot.edges_of(&note.path, &note.doc);
+        let edges = snapshot.edges_of(&note.path, note.doc());
         let blocks: Vec<String> =
-            note.doc.blocks.iter().filter_map(|b| Some(text.get(b.span.clone())?.trim().to_owned())).collect();
+            note.doc().blocks.iter().filter_map(|b| Some(text.get(b.span.clone())?.trim().to_owned())).collect();
         if let Some(old) = self.digests.get(&note.path).cloned() {
             let mut after: BTreeSet<EdgeKey> = edges.iter().cloned().collect();
             for child in created.iter().filter_map(|p| snapshot.note(p)) {
-                after.extend(snapshot.edges_of(&child.path, &child.doc));
+                after.extend(snapshot.edges_of(&child.path, child.doc()));
             }
             let missing: Vec<String> =
                 old.edges.iter().filter(|e| !after.contains(e)).map(ToString::to_string).collect();
@@ -220,8 +220,8 @@ impl Witness {
         if note.layer != Layer::Digest {
             return;
         }
-        let properties = note.doc.frontmatter.properties.keys().map(String::as_str);
-        let fields = note.doc.fields.iter().map(|f| f.key.as_str());
+        let properties = note.doc().frontmatter.properties.keys().map(String::as_str);
+        let fields = note.doc().fields.iter().map(|f| f.key.as_str());
         let found: Vec<&str> =
             properties.chain(fields).filter(|k| COMPUTED.contains(&k.to_lowercase().as_str())).collect();
         self.check(

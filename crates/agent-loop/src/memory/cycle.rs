@@ -323,7 +323,7 @@ impl MemoryCycle {
         let ledger = self.vault.meta::<DreamLedger>().value;
         let said_here = |path: &NotePath| {
             let note = snapshot.note(path);
-            note.is_some_and(|note| note.doc.frontmatter.text(REMEMBERED_IN) == Some(session))
+            note.is_some_and(|note| note.doc().frontmatter.text(REMEMBERED_IN) == Some(session))
         };
         pending(&snapshot, ledger.as_ref()).into_iter().filter(said_here).collect()
     }

@@ -32,9 +32,9 @@ pub(crate) fn run(scene: &Scene, args: &ReadArgs, out: &mut Output) -> Result<u8
         version: read.version,
         layer: vault.layout().layer(&path),
         utf8: read.utf8,
-        links: note.map(|n| snapshot.edges_of(&n.path, &n.doc)).unwrap_or_default(),
+        links: note.map(|n| snapshot.edges_of(&n.path, n.doc())).unwrap_or_default(),
         backlinks,
-        problems: note.map(|n| n.doc.problems.iter().map(ToString::to_string).collect()).unwrap_or_default(),
+        problems: note.map(|n| n.doc().problems.iter().map(ToString::to_string).collect()).unwrap_or_default(),
         text: read.text,
         path,
     };

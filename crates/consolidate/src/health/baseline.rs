@@ -29,7 +29,7 @@ impl Baseline {
     /// The baseline of `inputs`.
     pub(crate) fn of(inputs: &Inputs) -> Self {
         let notes = inputs.digests.iter().map(|d| {
-            let known = Known { version: d.note.version, edges: inputs.snapshot.edges_of(d.path(), &d.note.doc) };
+            let known = Known { version: d.note.version, edges: inputs.snapshot.edges_of(d.path(), d.note.doc()) };
             (d.path().clone(), known)
         });
         Self { notes: notes.collect() }
@@ -86,7 +86,7 @@ fn edges_with_parts(inputs: &Inputs, digest: &Digest) -> BTreeSet<EdgeKey> {
         .into_iter()
         .filter(|e| e.predicate == Some(crate::split::PART_OF));
     let parts = parts.filter_map(|e| inputs.digest(e.source));
-    parts.chain([digest]).flat_map(|d| inputs.snapshot.edges_of(d.path(), &d.note.doc)).collect()
+    parts.chain([digest]).flat_map(|d| inputs.snapshot.edges_of(d.path(), d.note.doc())).collect()
 }
 
 fn follow(edge: &EdgeKey, moved: &BTreeMap<&NotePath, &NotePath>) -> EdgeKey {

@@ -45,7 +45,7 @@ pub(super) fn note(inputs: &Inputs, digest: &Digest, config: &HealthConfig, out:
             "names no source that exists: add `derived_from:: [[…]]`".to_owned(),
         ));
     }
-    let tokens = estimate_tokens(digest.text.get(note.doc.body.clone()).unwrap_or(""));
+    let tokens = estimate_tokens(digest.text.get(note.doc().body.clone()).unwrap_or(""));
     if tokens > config.oversize_tokens {
         out.push(find(
             Severity::Warning,

@@ -48,8 +48,8 @@ fn decide(
     if note.version != text.version {
         return Err(KeepReason::Stale);
     }
-    let has_frontmatter = note.doc.frontmatter.span.is_some();
-    if !text.utf8 || !note.utf8 || (has_frontmatter && !note.doc.frontmatter.well_formed) {
+    let has_frontmatter = note.doc().frontmatter.span.is_some();
+    if !text.utf8 || !note.utf8 || (has_frontmatter && !note.doc().frontmatter.well_formed) {
         return Err(KeepReason::Malformed);
     }
     if note.is_locked() {
@@ -58,14 +58,14 @@ fn decide(
     if cooldowns.and_then(|c| c.notes.get(&text.path)).is_some_and(|until| *until > now.to_utc()) {
         return Err(KeepReason::CoolingDown);
     }
-    let tokens = estimate_tokens(text.text.get(note.doc.body.clone()).unwrap_or(""));
+    let tokens = estimate_tokens(text.text.get(note.doc().body.clone()).unwrap_or(""));
     if tokens <= config.threshold_tokens {
         return Err(KeepReason::ShortEnough { tokens, threshold: config.threshold_tokens });
     }
-    if entangled(&note.doc, &text.text) || links_to_itself(snapshot, note) {
+    if entangled(note.doc(), &text.text) || links_to_itself(snapshot, note) {
         return Err(KeepReason::Entangled);
     }
-    let (lead, sections) = sections(&note.doc, &text.text);
+    let (lead, sections) = sections(note.doc(), &text.text);
     if sections.len() > MAX_SECTIONS {
         return Err(KeepReason::TooManySections { max: MAX_SECTIONS });
     }
@@ -121,7 +121,7 @@ fn links_to_itself(snapshot: &Snapshot, note: &Note) -> bool {
 fn anchored(snapshot: &Snapshot, note: &Note, sections: &[Section]) -> BTreeSet<usize> {
     let line_of = |at: usize| {
         let heads =
-            note.doc.headings.iter().filter(|h| h.span.start == at || h.span.start.abs_diff(at) < 4).map(|h| h.line);
+            note.doc().headings.iter().filter(|h| h.span.start == at || h.span.start.abs_diff(at) < 4).map(|h| h.line);
         heads.min()
     };
     let lines: Vec<u32> = sections.iter().filter_map(|s| line_of(s.span.start)).collect();

@@ -57,12 +57,12 @@ struct Source {
 fn provenance(snapshot: &Snapshot, note: &Note) -> Vec<Source> {
     let mut seen = BTreeSet::new();
     let mut out = Vec::new();
-    for link in note.doc.links.iter().filter(|l| is_provenance(l)) {
+    for link in note.doc().links.iter().filter(|l| is_provenance(l)) {
         let Some(target) = snapshot.resolve(&note.path, &link.target).path().cloned() else {
             continue;
         };
         let written = format!("{}{}", target.link_target(), link.subpath);
-        let in_body = link.span.start >= note.doc.body.start;
+        let in_body = link.span.start >= note.doc().body.start;
         if seen.insert(written.clone()) || in_body {
             out.push(Source { span: link.span.clone(), written });
         }

@@ -16,17 +16,18 @@ fn digests_have_the_form_of_the_format_page() {
     provenance_is_whole(&open);
     let mut facts = 0;
     for note in snapshot.notes().filter(|n| n.layer == Layer::Digest) {
-        let properties = &note.doc.frontmatter;
+        let properties = &note.doc().frontmatter;
         for key in ["name", "description", "created"] {
             assert!(properties.text(key).is_some(), "{}: no {key}", note.path);
         }
-        for block in note.doc.blocks.iter().filter(|b| b.kind == BlockKind::ListItem) {
-            let heading = block.heading.and_then(|h| note.doc.headings.get(h as usize));
+        for block in note.doc().blocks.iter().filter(|b| b.kind == BlockKind::ListItem) {
+            let heading = block.heading.and_then(|h| note.doc().headings.get(h as usize));
             if heading.is_some_and(|h| matches!(h.text.as_str(), "Related" | "相关")) {
                 continue;
             }
             facts += 1;
-            let sourced = note.doc.fields.iter().any(|f| f.key == "derived_from" && block.span.contains(&f.span.start));
+            let sourced =
+                note.doc().fields.iter().any(|f| f.key == "derived_from" && block.span.contains(&f.span.start));
             assert!(sourced, "{}:{} states something without a source", note.path, block.lines.0);
         }
         // What we write is the full path: it means the same from everywhere.

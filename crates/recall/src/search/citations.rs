@@ -25,7 +25,7 @@ impl Citations {
                     let target = snapshot.note(&cite.note)?;
                     let id = cite.block.as_deref()?;
                     let block = target
-                        .doc
+                        .doc()
                         .blocks
                         .iter()
                         .position(|b| b.id.as_deref().is_some_and(|have| have.eq_ignore_ascii_case(id)))?;
@@ -56,8 +56,8 @@ pub(crate) fn by_block(note: &Note, snapshot: &Snapshot) -> BTreeMap<u32, BTreeS
         if (anchor.is_none() && !provenance) || *path == note.path {
             continue;
         }
-        let holder = note.doc.blocks.partition_point(|b| b.span.start <= link.span.start).checked_sub(1);
-        let Some(holder) = holder.filter(|h| note.doc.blocks.get(*h).is_some_and(|b| link.span.start < b.span.end))
+        let holder = note.doc().blocks.partition_point(|b| b.span.start <= link.span.start).checked_sub(1);
+        let Some(holder) = holder.filter(|h| note.doc().blocks.get(*h).is_some_and(|b| link.span.start < b.span.end))
         else {
             continue;
         };
@@ -74,10 +74,10 @@ pub(crate) fn by_block(note: &Note, snapshot: &Snapshot) -> BTreeMap<u32, BTreeS
 
 /// Whether a block starts with a provenance field, so that it says nothing of its own.
 fn only_provenance(note: &Note, block: usize) -> bool {
-    let Some(block) = note.doc.blocks.get(block) else {
+    let Some(block) = note.doc().blocks.get(block) else {
         return false;
     };
-    let first = note.doc.fields.iter().find(|field| block.span.contains(&field.span.start));
+    let first = note.doc().fields.iter().find(|field| block.span.contains(&field.span.start));
     first.is_some_and(|field| {
         field.key.eq_ignore_ascii_case("derived_from") && field.span.start.saturating_sub(block.span.start) <= 4
     })

@@ -29,7 +29,7 @@ pub(crate) fn passages(
     let mut shown: Vec<(u32, f64)> = blocks.take(limit).map(|s| (s.block, s.score() * factor)).collect();
     if shown.is_empty() && limit > 0 {
         // The name alone matched: the note's first block stands for it.
-        let first = note.doc.blocks.iter().position(|b| !matches!(b.kind, BlockKind::Rule | BlockKind::Comment));
+        let first = note.doc().blocks.iter().position(|b| !matches!(b.kind, BlockKind::Rule | BlockKind::Comment));
         shown.extend(first.and_then(|at| u32::try_from(at).ok()).map(|at| (at, best * factor)));
     }
     shown.into_iter().filter_map(|(at, score)| passage(note, text, at, score, terms, cites)).collect()
@@ -43,7 +43,7 @@ fn passage(
     terms: &BTreeSet<&str>,
     cites: &BTreeMap<u32, BTreeSet<Citation>>,
 ) -> Option<Passage> {
-    let block: &Block = note.doc.blocks.get(usize::try_from(at).ok()?)?;
+    let block: &Block = note.doc().blocks.get(usize::try_from(at).ok()?)?;
     let shown = block_text(block, text);
     Some(Passage {
         heading_path: heading_path(note, block),

@@ -204,10 +204,10 @@ impl Search<'_> {
             return Vec::new();
         };
         let inside =
-            note.doc.blocks.iter().enumerate().filter(|(_, block)| phrase.stands_in(block_text(block, &read.text)));
+            note.doc().blocks.iter().enumerate().filter(|(_, block)| phrase.stands_in(block_text(block, &read.text)));
         let mut out: Vec<u32> = inside.filter_map(|(at, _)| u32::try_from(at).ok()).collect();
         let names = [note.name.as_ref(), note.description.as_deref().unwrap_or(""), note.path.stem()];
-        let others = note.aliases.iter().map(String::as_str).chain(note.doc.headings.iter().map(|h| h.text.as_str()));
+        let others = note.aliases.iter().map(String::as_str).chain(note.doc().headings.iter().map(|h| h.text.as_str()));
         if names.into_iter().chain(others).any(|text| phrase.stands_in(text)) {
             out.push(UnitId::HEADER);
         }

@@ -53,12 +53,12 @@ impl Rename<'_> {
 
     fn other_note(&self, note: &Note) -> Option<Violation> {
         let concerned =
-            note.doc.links.iter().any(|link| names(&link.target, self.from) || names(&link.target, self.to));
+            note.doc().links.iter().any(|link| names(&link.target, self.from) || names(&link.target, self.to));
         if !concerned {
             return None;
         }
-        let after = self.scene.after.edges_of(&note.path, &note.doc);
-        let mut missing = self.scene.now.edges_of(&note.path, &note.doc);
+        let after = self.scene.after.edges_of(&note.path, note.doc());
+        let mut missing = self.scene.now.edges_of(&note.path, note.doc());
         for edge in &mut missing {
             edge.target = self.mapped(edge.target.clone());
         }

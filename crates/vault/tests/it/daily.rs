@@ -28,7 +28,7 @@ fn write(events: &[DailyEvent]) -> (dormouse_fixtures::TempVault, Vault) {
     for event in events {
         let (path, set) = plan_event(event, &vault.snapshot());
         let committed = vault.commit(&set).unwrap();
-        assert!(committed.snapshot.note(&path).unwrap().doc.problems.is_empty());
+        assert!(committed.snapshot.note(&path).unwrap().doc().problems.is_empty());
     }
     (folder, vault)
 }
@@ -183,11 +183,11 @@ fn any_text_is_safe_as_a_name_or_a_property() {
         let (folder, vault) = write(&[event]);
         let snapshot = vault.snapshot();
         let note = snapshot.notes().find(|n| n.path.is_in("daily/2026-11-30")).unwrap();
-        let properties = &note.doc.frontmatter.properties;
-        assert!(note.doc.frontmatter.well_formed, "{name:?}");
+        let properties = &note.doc().frontmatter.properties;
+        assert!(note.doc().frontmatter.well_formed, "{name:?}");
         assert_eq!(properties.keys().collect::<Vec<_>>(), ["name", "description", "date", "source", "a-b"], "{name:?}");
         assert!(properties.values().all(serde_json::Value::is_string), "{name:?}: {properties:?}");
-        assert!(note.doc.links.is_empty(), "{name:?}: {:?}", note.doc.links);
+        assert!(note.doc().links.is_empty(), "{name:?}: {:?}", note.doc().links);
         let index = snapshot.note(&NotePath::new("daily/2026-11-30.md").unwrap()).unwrap();
         let targets: Vec<_> = snapshot.links_of(index).into_iter().map(|(_, to)| to.path().cloned()).collect();
         assert_eq!(targets, [Some(note.path.clone())], "{name:?}: {}", folder.read("daily/2026-11-30.md"));

@@ -47,14 +47,14 @@ fn answer(folder: &TempVault, snapshot: &Snapshot, block: &Question) -> String {
             let text = folder.read(&block.about);
             links(snapshot, &path(&block.about), &Document::parse_canvas(&text), &text)
         }
-        "links" => links(snapshot, &note().path, &note().doc, &String::from_utf8_lossy(&folder.files()[&block.about])),
+        "links" => links(snapshot, &note().path, note().doc(), &String::from_utf8_lossy(&folder.files()[&block.about])),
         "edges" => edges(snapshot),
         "notes" => snapshot.notes().fold(String::new(), |out, n| out + &row(n) + "\n"),
         "files" => snapshot.files().fold(String::new(), |out, f| format!("{out}{f}\n")),
         "problems" => problems(snapshot),
-        "blocks" => blocks(&note().doc, &folder.read(&block.about)),
-        "tags" => note().doc.tags.join(", ") + "\n",
-        "fields" => note().doc.fields.iter().fold(String::new(), |out, f| format!("{out}{} = {}\n", f.key, f.value)),
+        "blocks" => blocks(note().doc(), &folder.read(&block.about)),
+        "tags" => note().doc().tags.join(", ") + "\n",
+        "fields" => note().doc().fields.iter().fold(String::new(), |out, f| format!("{out}{} = {}\n", f.key, f.value)),
         other => panic!("line {}: no such question: {other}", block.line),
     }
 }

@@ -106,7 +106,7 @@ pub fn plan_events(conversation: &Conversation, snapshot: &Snapshot, config: &Au
 /// The number of the first message that no event of this session covers.
 fn captured_until(session: &str, snapshot: &Snapshot) -> usize {
     let property = |note: &dormouse_vault::Note, key: &str| -> Option<String> {
-        match note.doc.frontmatter.properties.get(key)? {
+        match note.doc().frontmatter.properties.get(key)? {
             Value::String(text) => Some(text.clone()),
             other => Some(other.to_string()),
         }
