@@ -1,5 +1,6 @@
 //! Dormouse's own automation. What CI runs, you can run: `cargo xtask --help`.
 
+mod bench;
 mod ci;
 mod dogfood;
 mod tidy;
@@ -20,6 +21,8 @@ struct Args {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Measures speed, memory and safety under load.
+    Bench(bench::BenchArgs),
     /// Everything that CI runs, in its order.
     Ci(ci::CiArgs),
     /// Lives through a story on a copy of a vault and checks every invariant.
@@ -42,6 +45,7 @@ fn run() -> Result<ExitCode> {
     let filter = tracing_subscriber::EnvFilter::try_from_env("DORMOUSE_LOG").unwrap_or_else(|_| "off".into());
     tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
     match Args::parse().command {
+        Command::Bench(args) => bench::run(&args),
         Command::Ci(args) => ci::run(&args),
         Command::Dogfood(args) => dogfood::run(&args),
         Command::Tidy => tidy::run(&root()),

@@ -1,0 +1,51 @@
+//! `cargo xtask bench NAME`: measurements, each built optimised with the crate that it measures alone.
+//!
+//! A measurement is a `[[bench]]` target of its crate. Its figures are ratios within one run, against
+//! a floor or a peer that does the same work, since the machines are noisy.
+
+use std::process::{Command, ExitCode};
+
+use anyhow::{Context, Result};
+use clap::Args;
+
+use crate::root;
+
+/// Options of `cargo xtask bench`.
+#[derive(Debug, Args)]
+pub(crate) struct BenchArgs {
+    /// What to measure.
+    #[arg(value_enum)]
+    name: Name,
+    /// Options of the measurement; `--help` lists them.
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    args: Vec<String>,
+}
+
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum Name {
+    /// Opening, editing and renaming in a large vault, against floors that only read the disk.
+    Vault,
+    /// An editor and the door write one note at once; nothing that either was told is saved is lost.
+    Races,
+}
+
+impl Name {
+    /// The crate and its bench target.
+    fn target(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Vault => ("dormouse-vault", "vault"),
+            Self::Races => ("dormouse-vault", "races"),
+        }
+    }
+}
+
+pub(crate) fn run(args: &BenchArgs) -> Result<ExitCode> {
+    let (package, bench) = args.name.target();
+    let status = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+        .args(["bench", "--quiet", "--package", package, "--bench", bench, "--"])
+        .args(&args.args)
+        .current_dir(root())
+        .status()
+        .context("`cargo bench` could not be started")?;
+    Ok(status.code().and_then(|code| u8::try_from(code).ok()).map_or(ExitCode::FAILURE, ExitCode::from))
+}
