@@ -1,7 +1,8 @@
 //! `cargo xtask bench NAME`: measurements, each built optimised with the crate that it measures alone.
 //!
 //! A measurement is a `[[bench]]` target of its crate. Its figures are ratios within one run, against
-//! a floor or a peer that does the same work, since the machines are noisy.
+//! a floor or a peer that does the same work, since the machines are noisy. Cargo starts
+//! it in its crate's folder; `BENCH_CWD` names the folder that relative paths are meant from.
 
 use std::process::{Command, ExitCode};
 
@@ -44,6 +45,7 @@ pub(crate) fn run(args: &BenchArgs) -> Result<ExitCode> {
     let status = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
         .args(["bench", "--quiet", "--package", package, "--bench", bench, "--"])
         .args(&args.args)
+        .env("BENCH_CWD", std::env::current_dir().context("the current folder is not known")?)
         .current_dir(root())
         .status()
         .context("`cargo bench` could not be started")?;
