@@ -186,12 +186,13 @@ impl Vault {
 
     /// Reads just these files again and publishes the snapshot that has them.
     pub(crate) fn take_in(&self, paths: &[NotePath]) -> Result<Arc<Snapshot>, VaultError> {
-        self.refresh_paths(paths.iter().cloned());
+        self.refresh_files(paths.iter().cloned());
         Ok(self.snapshot())
     }
 
-    /// [`Vault::refresh`] for these files alone.
-    pub(crate) fn refresh_paths(&self, paths: impl IntoIterator<Item = NotePath>) -> Delta {
+    /// [`Vault::refresh`] for these files alone: costs looking at them and what their change brings
+    /// with it.
+    pub fn refresh_files(&self, paths: impl IntoIterator<Item = NotePath>) -> Delta {
         let mut books = self.books();
         let mut seen = Vec::new();
         for path in paths.into_iter().collect::<BTreeSet<_>>() {

@@ -2,63 +2,126 @@
 //!
 //! An event only says where to look; what changed is decided by looking. So an event too many, a
 //! rename split in two, or the echo of our own write costs a look and yields nothing. Where events
-//! can't be trusted to be complete (a folder came or went, the queue overflowed, the backend
-//! failed) and every [`WatchOptions::rescan`], the whole vault is looked at.
+//! can't be trusted to be complete (a folder came or went, the queue overflowed, half of a rename
+//! is missing, the computer slept), and every [`WatchOptions::rescan`], the whole vault is looked
+//! at; where they can't be had at all, every [`WatchOptions::poll`].
+//!
+//! ```text
+//! ears ──event──▶ hint ──▶ machine ──task──▶ driver ──look──▶ Vault::refresh ──delta──▶ outbox
+//! ```
+//! The ears have the system's thread, the driver one of its own. The machine decides when to look
+//! at what, without a clock, a file or a thread of its own; its memory is bounded.
 
-use std::collections::BTreeSet;
-use std::path::Path;
+mod drive;
+mod ears;
+mod hint;
+mod look;
+mod machine;
+mod outbox;
+#[cfg(test)]
+mod tests;
+
 use std::sync::Arc;
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use notify::event::{AccessKind, AccessMode};
-use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher as _};
-
+use self::drive::{Driver, Shared};
+use self::ears::{Listen, System};
+pub use self::outbox::WatchCounts;
 use crate::error::VaultError;
-use crate::path::NotePath;
+use crate::problem::Problem;
 use crate::snapshot::Delta;
 use crate::vault::Vault;
-use crate::walk;
+
+/// Where events can't be had, looking takes one part in so many of the time at the most.
+const POLL_SHARE: u32 = 20;
+/// How long a look that hangs in the operating system is waited for when a watch ends.
+const GOODBYE: Duration = Duration::from_secs(2);
 
 /// How to watch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WatchOptions {
-    /// How long it must be quiet before changes are taken in. Under a steady stream they are taken
-    /// in after ten times this. Default 200 ms.
+    /// How long it must be quiet before changes are taken in, so that a save in several steps is
+    /// one change. Under a steady stream they are taken in after ten times this. Default 200 ms; 1 ms
+    /// to one hour.
     pub quiet: Duration,
-    /// How often the whole vault is looked at without being told to. Default 10 minutes.
+    /// How often the whole vault is looked at without being told to. Default 10 minutes; a year at
+    /// the most. When such a look finds what no event spoke of, looks come every
+    /// [`WatchOptions::poll`], and farther apart again as long as they find nothing.
     pub rescan: Duration,
+    /// How often the whole vault is looked at where the operating system gives no events: its limit
+    /// of watches is reached, or they don't arrive (network drives). Default 5 seconds, and longer
+    /// where a look costs more than a twentieth of that; 10 ms at the least.
+    pub poll: Duration,
 }
 
 impl Default for WatchOptions {
     fn default() -> Self {
-        Self { quiet: Duration::from_millis(200), rescan: Duration::from_secs(600) }
+        Self {
+            quiet: Duration::from_millis(200),
+            rescan: Duration::from_secs(600),
+            poll: Duration::from_secs(5),
+        }
+    }
+}
+
+impl WatchOptions {
+    /// The same within the bounds that are documented.
+    fn checked(self) -> Self {
+        let year = Duration::from_secs(366 * 24 * 3600);
+        let poll = self.poll.clamp(Duration::from_millis(10), year);
+        Self {
+            quiet: self.quiet.clamp(Duration::from_millis(1), Duration::from_secs(3600)),
+            rescan: self.rescan.clamp(Duration::from_millis(10), year),
+            poll,
+        }
     }
 }
 
 /// A running watch; it ends, with its thread, when this is dropped.
-#[derive(Debug)]
+///
+/// A look that is under way then is waited for, two seconds at the most: one that hangs on a dead
+/// network drive ends later, by itself.
 pub struct Watcher {
-    events: Option<RecommendedWatcher>,
-    deltas: Receiver<Delta>,
+    shared: Arc<Shared>,
     thread: Option<JoinHandle<()>>,
+}
+
+impl std::fmt::Debug for Watcher {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Watcher").field("counts", &self.counts()).finish_non_exhaustive()
+    }
 }
 
 impl Watcher {
     /// The next change that was taken in, or `None` when there is none within `timeout`. The
-    /// vault's snapshot is at least as new as the delta. Deltas are in order, and never empty.
+    /// vault's snapshot is at least as new as the delta. Deltas are in order, and never empty; when
+    /// more than 64 wait to be fetched, the newest are put together. Files in the making (`n.md~`,
+    /// `x.tmp`, `~$Plan.docx`, `4913`; never a note) are not told of.
     #[must_use]
     pub fn next(&self, timeout: Duration) -> Option<Delta> {
-        self.deltas.recv_timeout(timeout).ok()
+        self.shared.outbox.take(timeout)
+    }
+
+    /// Why the vault is not watched as it should be, at this moment: no events, too few watches, the
+    /// folder is gone. Empty when all is well.
+    #[must_use]
+    pub fn problems(&self) -> Vec<Problem> {
+        self.shared.outbox.problems()
+    }
+
+    /// What was heard and looked at so far.
+    #[must_use]
+    pub fn counts(&self) -> WatchCounts {
+        self.shared.outbox.counts()
     }
 }
 
 impl Drop for Watcher {
     fn drop(&mut self) {
-        // Without its sender the thread's queue ends, and so does the thread.
-        drop(self.events.take());
-        if let Some(thread) = self.thread.take() {
+        self.shared.stop();
+        let ended = self.shared.outbox.wait_for_end(GOODBYE);
+        if let Some(thread) = self.thread.take().filter(|_| ended) {
             let _ = thread.join();
         }
     }
@@ -67,131 +130,25 @@ impl Drop for Watcher {
 impl Vault {
     /// Watches the vault's folder and takes in what other programs change, on a thread of its own.
     ///
-    /// Changes between opening and watching are taken in at once. Symlinks are not followed.
+    /// Changes between opening and watching are taken in at once. Symlinks are not followed. Where
+    /// the system can't tell of changes (its limit of watches is reached, for one), the vault is
+    /// looked at every [`WatchOptions::poll`], and [`Watcher::problems`] says why. What
+    /// [`Vault::commit`] writes in this process yields no delta. An idle watch costs a look at the
+    /// folder every 30 seconds and one at everything every [`WatchOptions::rescan`].
     ///
     /// # Errors
-    /// The operating system can't watch the folder (its limit of watches, for one); call
-    /// [`Vault::refresh`] from time to time instead.
+    /// The operating system gives no thread.
     pub fn watch(self: &Arc<Self>, options: WatchOptions) -> Result<Watcher, VaultError> {
-        let failed = |error: notify::Error| VaultError::io(self.root(), to_io(error));
-        let (event_sender, event_queue) = mpsc::channel();
-        let config = notify::Config::default().with_follow_symlinks(false);
-        let mut events =
-            RecommendedWatcher::new(move |event| drop(event_sender.send(event)), config).map_err(failed)?;
-        let root = self.root().canonicalize().map_err(|error| VaultError::io(self.root(), error))?;
-        events.watch(&root, RecursiveMode::Recursive).map_err(failed)?;
-        let (delta_sender, deltas) = mpsc::channel();
-        let vault = Arc::clone(self);
-        let watch =
-            move || Watch { vault: &vault, root: &root, options, queue: event_queue, deltas: delta_sender }.run();
-        let thread = std::thread::Builder::new().name("dormouse-watch".to_owned()).spawn(watch);
+        self.watch_with(options, Box::new(System))
+    }
+
+    /// [`Vault::watch`] with ears of one's own.
+    fn watch_with(self: &Arc<Self>, options: WatchOptions, listen: Box<dyn Listen>) -> Result<Watcher, VaultError> {
+        let options = options.checked();
+        let shared = Arc::new(Shared::new(options));
+        let driver = Driver::new(Arc::clone(self), Arc::clone(&shared), listen, options);
+        let thread = std::thread::Builder::new().name("dormouse-watch".to_owned()).spawn(move || driver.run());
         let thread = thread.map_err(|error| VaultError::io(self.root(), error))?;
-        Ok(Watcher { events: Some(events), deltas, thread: Some(thread) })
-    }
-}
-
-fn to_io(error: notify::Error) -> std::io::Error {
-    match error.kind {
-        notify::ErrorKind::Io(error) => error,
-        _ => std::io::Error::other(error),
-    }
-}
-
-/// Where must be looked.
-#[derive(Debug, Default)]
-struct Touched {
-    everything: bool,
-    paths: BTreeSet<NotePath>,
-}
-
-impl Touched {
-    fn is_empty(&self) -> bool {
-        !self.everything && self.paths.is_empty()
-    }
-}
-
-struct Watch<'v> {
-    vault: &'v Vault,
-    root: &'v Path,
-    options: WatchOptions,
-    queue: Receiver<notify::Result<Event>>,
-    deltas: Sender<Delta>,
-}
-
-impl Watch<'_> {
-    fn run(self) {
-        let mut touched = Touched { everything: true, ..Touched::default() };
-        let mut scanned = Instant::now();
-        loop {
-            touched.everything |= scanned.elapsed() >= self.options.rescan;
-            if touched.everything {
-                scanned = Instant::now();
-            }
-            if !touched.is_empty() {
-                self.take_in(std::mem::take(&mut touched));
-            }
-            let left = self.options.rescan.saturating_sub(scanned.elapsed());
-            match self.queue.recv_timeout(left) {
-                Ok(event) => self.note(event, &mut touched),
-                Err(RecvTimeoutError::Timeout) => continue,
-                Err(RecvTimeoutError::Disconnected) => return,
-            }
-            if touched.is_empty() {
-                continue;
-            }
-            let latest = Instant::now() + self.options.quiet * 10;
-            while let Ok(event) = self.queue.recv_timeout(self.options.quiet) {
-                self.note(event, &mut touched);
-                if Instant::now() >= latest {
-                    break;
-                }
-            }
-        }
-    }
-
-    fn note(&self, event: notify::Result<Event>, touched: &mut Touched) {
-        let Ok(event) = event else {
-            touched.everything = true;
-            return;
-        };
-        touched.everything |= event.need_rescan();
-        let reads_only = matches!(event.kind, EventKind::Access(kind) if kind != AccessKind::Close(AccessMode::Write));
-        if reads_only {
-            return;
-        }
-        for path in &event.paths {
-            let Ok(relative) = path.strip_prefix(self.root) else {
-                continue;
-            };
-            if relative.as_os_str().is_empty() || relative.iter().any(walk::is_hidden) {
-                continue;
-            }
-            match walk::to_note_path(relative) {
-                Ok(path) => {
-                    touched.paths.insert(path);
-                }
-                Err(_) => touched.everything = true,
-            }
-        }
-    }
-
-    fn take_in(&self, touched: Touched) {
-        let snapshot = self.vault.snapshot();
-        // Only a file can be looked at alone; a name that is none, before and now, may be a folder's.
-        let is_folder = |path: &NotePath| !snapshot.exists(path) && walk::look(self.root, path).is_none();
-        let delta = if touched.everything || touched.paths.iter().any(is_folder) {
-            match self.vault.refresh() {
-                Ok(delta) => delta,
-                Err(error) => {
-                    tracing::warn!(%error, "the vault can't be listed; its last snapshot stays");
-                    return;
-                }
-            }
-        } else {
-            self.vault.refresh_paths(touched.paths)
-        };
-        if !delta.is_empty() {
-            let _ = self.deltas.send(delta);
-        }
+        Ok(Watcher { shared, thread: Some(thread) })
     }
 }
