@@ -30,13 +30,16 @@ fn main() {
         return stages(stage, Path::new(&args[1]));
     }
     if args.iter().any(|arg| arg == "--help" || arg == "-h") {
-        return println!("cargo xtask bench vault [--notes N (default 100000)] [--runs N (default 5)] [--words N (default 200)] [--at FOLDER]");
+        return println!(
+            "cargo xtask bench vault [--notes N (default 100000)] [--runs N (default 5)] [--words N (default 200)] [--at FOLDER]"
+        );
     }
     let option = |name: &str| args.iter().position(|arg| arg == name).and_then(|at| args.get(at + 1));
     let number = |name: &str, default: usize| option(name).map_or(default, |text| text.parse().unwrap());
     let (notes, runs, words) = (number("--notes", 100_000), number("--runs", 5), number("--words", 200));
     let given = option("--at").map(|at| env::var_os("BENCH_CWD").map_or_else(PathBuf::new, PathBuf::from).join(at));
-    let folder = given.clone().unwrap_or_else(|| env::temp_dir().join(format!("dormouse-bench-{}", std::process::id())));
+    let folder =
+        given.clone().unwrap_or_else(|| env::temp_dir().join(format!("dormouse-bench-{}", std::process::id())));
     let small = measure(&folder.join("small"), notes / 10, runs, words);
     let large = measure(&folder.join("large"), notes, runs, words);
     report(notes, words, &small, &large);
@@ -88,8 +91,7 @@ fn measure(root: &Path, notes: usize, runs: usize, words: usize) -> Stages {
 }
 
 fn spawn(stage: &str, root: &Path) -> Figures {
-    let output =
-        Command::new(env::current_exe().unwrap()).arg(format!("stage={stage}")).arg(root).output().unwrap();
+    let output = Command::new(env::current_exe().unwrap()).arg(format!("stage={stage}")).arg(root).output().unwrap();
     assert!(output.status.success(), "{stage}: {}", String::from_utf8_lossy(&output.stderr));
     let text = String::from_utf8(output.stdout).unwrap();
     let numbers: Vec<f64> = text.split_whitespace().map(|word| word.parse().unwrap()).collect();
@@ -248,7 +250,10 @@ fn text(i: usize, notes: usize, words: usize) -> String {
     };
     let mut text = format!(
         "---\nname: Note {i}\ndescription: What is known of {i}\ntags: [t{}, u{}]\ndate: 2026-{:02}-{:02}\n---\n# Note {i}\n\n",
-        i % 40, i % 7, i % 12 + 1, i % 28 + 1
+        i % 40,
+        i % 7,
+        i % 12 + 1,
+        i % 28 + 1
     );
     for word in 0..words {
         match word % 50 {

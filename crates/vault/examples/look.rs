@@ -26,7 +26,7 @@ Holds the [[winter-stores]].
 fn main() -> Result<(), Box<dyn Error>> {
     let small = dormouse_fixtures::temp_vault(SMALL);
     let folder = std::env::args_os().nth(1).map_or_else(|| small.path().to_owned(), Into::into);
-    let vault = Vault::open_with(folder, OpenOptions { read_only: true, settings: None })?;
+    let vault = Vault::open_with(folder, OpenOptions { read_only: true, settings: None, ..OpenOptions::default() })?;
     let snapshot = vault.snapshot();
     let graph = snapshot.graph();
 

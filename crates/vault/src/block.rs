@@ -2,8 +2,10 @@
 
 use std::ops::Range;
 
+use serde::{Deserialize, Serialize};
+
 /// An ATX or setext heading.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Heading {
     /// 1 to 6.
     pub level: u8,
@@ -16,7 +18,7 @@ pub struct Heading {
 }
 
 /// What a block is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum BlockKind {
     /// A run of text lines.
     Paragraph,
@@ -41,7 +43,7 @@ pub enum BlockKind {
 }
 
 /// One block of a note's body.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Block {
     /// What it is.
     pub kind: BlockKind,

@@ -11,12 +11,12 @@ use crate::path::NotePath;
 use crate::vault::Vault;
 
 /// The names below `.dormouse/` that are the vault's own.
-const OWN: [&str; 5] = ["displaced", "journal", "lock", "locks", "set-aside"];
+const OWN: [&str; 6] = ["displaced", "journal", "lock", "locks", "set-aside", "snapshot"];
 
 impl Vault {
     /// Puts `.dormouse/<name>` in place whole: a reader sees the old bytes or the new ones. `name`
     /// is a relative path, as in [`NotePath`], whose first part is none of `displaced`, `journal`,
-    /// `lock`, `locks`, `set-aside`. Does nothing when the file holds just these bytes. Takes no
+    /// `lock`, `locks`, `set-aside`, `snapshot`. Does nothing when the file holds just these bytes. Takes no
     /// lock, and is not made durable: after a power cut the file may be the old one, or cut.
     ///
     /// # Errors
@@ -37,7 +37,7 @@ impl Vault {
     }
 }
 
-fn place(disk: &dyn Disk, file: &Path, bytes: &[u8]) -> io::Result<()> {
+pub(crate) fn place(disk: &dyn Disk, file: &Path, bytes: &[u8]) -> io::Result<()> {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     if disk.read(file).is_ok_and(|have| have == bytes) {
         return Ok(());

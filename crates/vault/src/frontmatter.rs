@@ -2,22 +2,25 @@
 
 use std::ops::Range;
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_saphyr::options::{DuplicateKeyPolicy, NonFiniteFloatPolicy};
 
 use crate::lines::{Lines, one_based};
+use crate::packed;
 use crate::problem::{Problem, ProblemKind};
 use crate::tag;
 use crate::yaml_spans::{self, Entry};
 use crate::yaml_value::YamlValue;
 
 /// A note's properties.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Frontmatter {
     /// The block in the source, from the first `---` to the end of the closing line; `None` when
     /// the note has no frontmatter.
     pub span: Option<Range<usize>>,
     /// The properties in order. Dates are strings as written. Empty when the YAML is malformed.
+    #[serde(with = "packed::properties")]
     pub properties: serde_json::Map<String, Value>,
     /// Whether the YAML could be read. A write into malformed frontmatter is refused.
     pub well_formed: bool,

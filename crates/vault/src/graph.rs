@@ -2,8 +2,10 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;
+use std::mem;
 use std::sync::Arc;
 
+use foldhash::fast::FixedState;
 use petgraph::Direction;
 use petgraph::stable_graph::{EdgeIndex, NodeIndex, StableDiGraph};
 use petgraph::visit::{EdgeRef as _, IntoEdgeReferences};
@@ -45,7 +47,7 @@ impl fmt::Display for EdgeKey {
 /// An edge of the graph, seen from one of its ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EdgeRef<'a> {
-    /// The note that holds the link.
+    /// The note or canvas that holds the link.
     pub source: &'a NotePath,
     /// The file that it points to.
     pub target: &'a NotePath,
@@ -59,27 +61,27 @@ impl EdgeRef<'_> {
     }
 }
 
-/// The resolved links between files. Only notes have out-edges; links in `audit/` and `meta/` are
+/// The resolved links between files. Only notes and canvases have out-edges; links in `audit/` and `meta/` are
 /// no edges. One edge a `(source, target, predicate)`; a note that links to itself has an edge to
 /// itself. Links of a sync tool's conflict copy are edges too, but count for nobody's
 /// [`LinkGraph::inbound`]: a copy would double every vote of its original.
 #[derive(Debug, Clone, Default)]
 pub struct LinkGraph {
     graph: StableDiGraph<Node, Option<Arc<str>>>,
-    index: HashMap<NotePath, NodeIndex>,
+    index: HashMap<NotePath, NodeIndex, FixedState>,
 }
 
-/// A note, or another file that a note links to.
+/// A file with links, or another file that one links to.
 #[derive(Debug, Clone)]
 struct Node {
     path: NotePath,
     note: Option<Standing>,
 }
 
-/// Whether a note's links count.
+/// Whether a file's links count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Standing {
-    /// An ordinary note.
+    /// An ordinary note or canvas.
     Original,
     /// A sync tool's conflict copy.
     Copy,
@@ -100,7 +102,7 @@ impl LinkGraph {
         self.edges_at(target, Direction::Incoming)
     }
 
-    /// How many distinct notes link to `target`; itself and conflict copies are not counted.
+    /// How many distinct notes and canvases link to `target`; itself and conflict copies are not counted.
     #[must_use]
     pub fn inbound(&self, target: &NotePath) -> usize {
         let Some(&at) = self.index.get(target) else {
@@ -119,6 +121,11 @@ impl LinkGraph {
         let mut out: Vec<_> = self.graph.edge_references().filter_map(|edge| self.seen(edge.id())).collect();
         out.sort_unstable_by(|a, b| a.order().cmp(&b.order()));
         out
+    }
+
+    /// Whether nothing is in it.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.index.is_empty()
     }
 
     /// Number of edges.
@@ -146,18 +153,47 @@ impl LinkGraph {
         })
     }
 
-    /// How the links of a note count; `None` for what is no note.
-    pub(crate) fn standing(&self, path: &NotePath) -> Option<Standing> {
-        self.graph.node_weight(*self.index.get(path)?)?.note
+    /// The files with a link to `target`; one with several is named as often. O(1) each.
+    pub(crate) fn sources<'a>(&'a self, target: &NotePath) -> impl Iterator<Item = &'a NotePath> + use<'a> {
+        let at = self.index.get(target).copied();
+        at.into_iter().flat_map(|at| {
+            let sources = self.graph.neighbors_directed(at, Direction::Incoming);
+            sources.filter_map(|source| Some(&self.graph.node_weight(source)?.path))
+        })
+    }
+
+    /// The links of a note, in no order. O(1) each.
+    pub(crate) fn out_links<'a>(
+        &'a self,
+        source: &NotePath,
+    ) -> impl Iterator<Item = (&'a NotePath, Option<&'a str>)> + use<'a> {
+        let at = self.index.get(source).copied();
+        at.into_iter().flat_map(|at| {
+            let edges = self.graph.edges_directed(at, Direction::Outgoing);
+            edges.filter_map(|edge| Some((&self.graph.node_weight(edge.target())?.path, edge.weight().as_deref())))
+        })
+    }
+
+    /// All predicates, each once.
+    pub(crate) fn predicates(&self) -> BTreeSet<&str> {
+        self.graph.edge_weights().filter_map(Option::as_deref).collect()
+    }
+
+    /// Makes room for this many.
+    pub(crate) fn reserve(&mut self, nodes: usize, edges: usize) {
+        self.graph.reserve_nodes(nodes);
+        self.graph.reserve_edges(edges);
+        self.index.reserve(nodes);
     }
 
     /// Makes `path` a note of this standing; its links stay as they are.
-    pub(crate) fn put_note(&mut self, path: &NotePath, standing: Standing) {
+    pub(crate) fn put_note(&mut self, path: &NotePath, standing: Standing) -> NodeIndex {
         let at = self.node(path);
         if let Some(node) = self.graph.node_weight_mut(at) {
             node.path = path.clone();
             node.note = Some(standing);
         }
+        at
     }
 
     /// Takes a note with its out-edges away.
@@ -191,7 +227,13 @@ impl LinkGraph {
         }
     }
 
-    fn node(&mut self, path: &NotePath) -> NodeIndex {
+    /// Adds an edge between two nodes that [`LinkGraph::put_note`] or [`LinkGraph::node`] gave.
+    pub(crate) fn add_link(&mut self, source: NodeIndex, target: NodeIndex, predicate: Option<Arc<str>>) {
+        self.graph.add_edge(source, target, predicate);
+    }
+
+    /// The node of a file; a new one is no note.
+    pub(crate) fn node(&mut self, path: &NotePath) -> NodeIndex {
         if let Some(&at) = self.index.get(path) {
             return at;
         }
@@ -207,5 +249,69 @@ impl LinkGraph {
         if idle && let Some(node) = self.graph.remove_node(at) {
             self.index.remove(&node.path);
         }
+    }
+}
+
+/// A change of the graph.
+#[derive(Debug, Clone)]
+pub(crate) enum GraphChange {
+    /// A note, with its standing; its links stay as they are.
+    Put(NotePath, Standing),
+    /// A note that is gone, with its out-edges.
+    Drop(NotePath),
+    /// A note's out-edges.
+    Links(NotePath, Vec<EdgeKey>),
+}
+
+impl LinkGraph {
+    /// Makes one change. Costs the number of links in it and of those that it replaces.
+    pub(crate) fn apply(&mut self, change: &GraphChange) {
+        match change {
+            GraphChange::Put(path, standing) => {
+                self.put_note(path, *standing);
+            }
+            GraphChange::Drop(path) => self.drop_note(path),
+            GraphChange::Links(path, links) => self.set_links(path, links),
+        }
+    }
+}
+
+/// How many changes are remembered for the spare. Beyond it, a copy is cheaper.
+const MEMORY: usize = 10_000;
+
+/// The graph before last, which nobody reads any more, with what it has missed: so that the next
+/// graph is made by replaying a few changes and not by copying all of the last one.
+#[derive(Debug, Default)]
+pub(crate) struct Spare {
+    graph: Option<Arc<LinkGraph>>,
+    missed: Vec<GraphChange>,
+}
+
+impl Spare {
+    /// A graph that was made anew takes the place of all that was remembered.
+    pub(crate) fn forget(&mut self) {
+        *self = Self::default();
+    }
+
+    /// `current` with `changes`. Costs the changes when the spare is free, and a copy of the graph
+    /// when a reader still holds it or there is none.
+    pub(crate) fn next(&mut self, current: &Arc<LinkGraph>, changes: Vec<GraphChange>) -> Arc<LinkGraph> {
+        if changes.is_empty() {
+            return Arc::clone(current);
+        }
+        let missed = mem::take(&mut self.missed);
+        let mut graph = match self.graph.take().map(Arc::try_unwrap) {
+            Some(Ok(mut graph)) => {
+                missed.iter().for_each(|change| graph.apply(change));
+                graph
+            }
+            _ => LinkGraph::clone(current),
+        };
+        changes.iter().for_each(|change| graph.apply(change));
+        if changes.len() < MEMORY {
+            self.graph = Some(Arc::clone(current));
+            self.missed = changes;
+        }
+        Arc::new(graph)
     }
 }

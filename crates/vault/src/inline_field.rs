@@ -2,12 +2,14 @@
 
 use std::ops::Range;
 
+use serde::{Deserialize, Serialize};
+
 use crate::block_id;
 use crate::lines::Lines;
 use crate::link::Link;
 
 /// One inline field.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InlineField {
     /// The key without formatting, as written.
     pub key: String,

@@ -48,6 +48,7 @@ mod lines;
 mod link;
 mod mask;
 mod note;
+mod packed;
 mod path;
 mod problem;
 mod structure;
@@ -67,6 +68,7 @@ mod snapshot;
 mod take_in;
 mod vault;
 mod walk;
+mod warm;
 #[cfg(feature = "watch")]
 mod watch;
 

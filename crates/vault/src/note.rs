@@ -11,6 +11,7 @@ use crate::frontmatter::Frontmatter;
 use crate::inline_field::InlineField;
 use crate::layout::{Bucket, Layer};
 use crate::link::Link;
+use crate::packed::Packed;
 use crate::path::NotePath;
 use crate::problem::Problem;
 use crate::version::Version;
@@ -19,7 +20,7 @@ use crate::version::Version;
 pub(crate) const LOCKED: &str = "locked";
 
 /// Everything that one pass over a note's text yields. All ranges are byte ranges into that text.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Document {
     /// The properties; empty when there are none.
     pub frontmatter: Frontmatter,
@@ -91,16 +92,25 @@ pub struct Note {
     pub conflict_of: Option<NotePath>,
     /// Whether the bytes are UTF-8. A note that isn't is listed, never rewritten.
     pub utf8: bool,
+    /// Whether its document has problems of its own.
+    pub(crate) has_problems: bool,
     /// What one parse of its text gave.
-    pub(crate) doc: Document,
+    pub(crate) doc: Packed,
 }
 
 impl Note {
     /// What one parse of its text gave. All ranges are byte ranges of the text of
-    /// [`Note::version`].
+    /// [`Note::version`]. Spread out at the first call and kept as long as the note is; a sweep
+    /// over a whole vault takes [`Note::document`].
     #[must_use]
     pub fn doc(&self) -> &Document {
-        &self.doc
+        self.doc.get()
+    }
+
+    /// [`Note::doc`] for one use: nothing is kept. Linear in the document.
+    #[must_use]
+    pub fn document(&self) -> Document {
+        self.doc.unpack()
     }
 
     /// The block with this id; case is ignored.

@@ -92,6 +92,11 @@ impl NotePath {
         &self.nfc
     }
 
+    /// [`NotePath::as_str`], shared.
+    pub(crate) fn shared(&self) -> Arc<str> {
+        Arc::clone(&self.nfc)
+    }
+
     /// The path as it is spelled on disk.
     #[must_use]
     pub fn as_disk(&self) -> &str {

@@ -1,8 +1,12 @@
 //! Which file a link's target means, as Obsidian decides it.
 
-use std::collections::HashMap;
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::borrow::Cow;
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, HashMap};
+use std::hash::BuildHasher;
 use std::sync::Arc;
+
+use foldhash::fast::FixedState;
 
 use crate::fold;
 use crate::path::NotePath;
@@ -37,14 +41,21 @@ impl Resolution {
 /// Into how many parts the index is cut. A change copies one part and this many pointers.
 const SHARDS: u64 = 256;
 
-/// A file as it is compared.
+/// A file as it is compared. One whose path is folded already shares it.
 #[derive(Debug, Clone)]
 struct Known {
     path: NotePath,
     folded: Arc<str>,
 }
 
-type Shard = HashMap<Box<str>, Vec<Known>>;
+/// Files by the hash of their folded name; a name's files are told from another's of its hash by
+/// comparing.
+#[derive(Debug, Clone, Default)]
+struct Shard {
+    first: HashMap<u64, Known, FixedState>,
+    /// The files beside the first of their hash.
+    more: BTreeMap<u64, Vec<Known>>,
+}
 
 /// All files of a vault by their folded name. A clone is one pointer; a change copies what it
 /// touches, so that snapshots share the rest.
@@ -61,31 +72,59 @@ impl Default for FileIndex {
 }
 
 impl FileIndex {
+    /// Makes room for this many files.
+    pub(crate) fn reserve(&mut self, files: usize) {
+        for shard in Arc::make_mut(&mut self.shards) {
+            Arc::make_mut(shard).first.reserve(files / 200);
+        }
+    }
+
     /// Adds a file; one that is there already is replaced (its spelling on disk may be new).
     pub(crate) fn insert(&mut self, path: NotePath) {
-        let folded: Arc<str> = fold::name(path.as_str()).into();
-        let name: Box<str> = file_name(&folded).into();
-        let Some(shard) = self.shard_mut(&name) else {
+        let folded = if is_folded(path.as_str()) { path.shared() } else { fold::name(path.as_str()).into() };
+        let hash = hash_of(file_name(&folded));
+        if self.known(hash).any(|known| known.path == path) {
+            self.remove(&path);
+        }
+        let known = Known { path, folded };
+        let Some(shard) = self.shard_mut(hash) else {
             return;
         };
-        let known = shard.entry(name).or_default();
-        known.retain(|k| k.path != path);
-        known.push(Known { path, folded });
+        match shard.first.entry(hash) {
+            Entry::Vacant(free) => {
+                free.insert(known);
+            }
+            Entry::Occupied(_) => shard.more.entry(hash).or_default().push(known),
+        }
     }
 
     /// Takes a file away.
     pub(crate) fn remove(&mut self, path: &NotePath) {
-        let folded = fold::name(path.as_str());
-        let name = file_name(&folded);
-        let Some(shard) = self.shard_mut(name) else {
+        let hash = hash_of(file_name(&fold::name(path.as_str())));
+        if !self.known(hash).any(|known| known.path == *path) {
+            return;
+        }
+        let Some(shard) = self.shard_mut(hash) else {
             return;
         };
-        if let Some(known) = shard.get_mut(name) {
-            known.retain(|k| k.path != *path);
-            if known.is_empty() {
-                shard.remove(name);
-            }
+        let rest = shard.more.entry(hash).or_default();
+        if let Some(at) = rest.iter().position(|known| known.path == *path) {
+            rest.remove(at);
+        } else if let Some(next) = rest.pop() {
+            shard.first.insert(hash, next);
+        } else {
+            shard.first.remove(&hash);
         }
+        if rest.is_empty() {
+            shard.more.remove(&hash);
+        }
+    }
+
+    fn known(&self, hash: u64) -> impl Iterator<Item = &Known> {
+        let shard = self.shards.get(shard_of(hash));
+        let first = shard.and_then(|shard| shard.first.get(&hash));
+        let more = shard.and_then(|shard| shard.more.get(&hash));
+        first.into_iter().chain(more.into_iter().flatten())
     }
 
     /// Which file `target` (decoded, without subpath) means in a link of `source`. The order of
@@ -94,10 +133,12 @@ impl FileIndex {
         if target.is_empty() {
             return Resolution::File { path: source.clone(), ambiguous: false };
         }
-        let wanted = collapse_slashes(&fold::name(target));
-        let literal = collapse_slashes(&target.replace('\u{A0}', " "));
+        let wanted = collapse_slashes(fold::name(target).into());
+        let literal = if target.contains('\u{A0}') { target.replace('\u{A0}', " ").into() } else { target.into() };
+        let literal = collapse_slashes(literal);
         let as_written = file_name(&wanted).contains('.').then(|| self.find(source, &wanted, &literal)).flatten();
-        let found = as_written.or_else(|| self.find(source, &format!("{wanted}.md"), &format!("{literal}.md")));
+        let with_extension = || self.find(source, &format!("{wanted}.md"), &format!("{literal}.md"));
+        let found = as_written.or_else(with_extension);
         match found {
             Some((path, ambiguous)) => Resolution::File { path, ambiguous },
             None => Resolution::Unresolved(unresolved_key(target)),
@@ -106,25 +147,36 @@ impl FileIndex {
 
     fn find(&self, source: &NotePath, wanted: &str, literal: &str) -> Option<(NotePath, bool)> {
         let name = file_name(wanted);
-        let known = self.shards.get(shard_of(name))?.get(name)?;
+        let mut known = self.known(hash_of(name)).filter(|known| file_name(&known.folded) == name);
+        let first = known.next()?;
+        let second = known.next();
+        if second.is_none() && wanted.len() == name.len() {
+            return Some((first.path.clone(), false));
+        }
+        let known: Vec<&Known> = [Some(first), second].into_iter().flatten().chain(known).collect();
         let folder = fold::name(source.folder());
         if wanted.starts_with("./") || wanted.starts_with("../") {
-            return best(known, &folder, literal, |k| Some(*k.folded == *relative(&folder, wanted)?));
+            return best(&known, &folder, literal, |k| Some(*k.folded == *relative(&folder, wanted)?));
         }
         if let Some(rooted) = wanted.strip_prefix('/') {
-            return best(known, &folder, literal, |k| Some(*k.folded == *rooted));
+            return best(&known, &folder, literal, |k| Some(*k.folded == *rooted));
         }
-        let exact = best(known, &folder, literal, |k| Some(*k.folded == *wanted));
+        let exact = best(&known, &folder, literal, |k| Some(*k.folded == *wanted));
         exact.or_else(|| {
-            best(known, &folder, literal, |k| {
+            best(&known, &folder, literal, |k| {
                 let head = k.folded.strip_suffix(wanted)?;
                 Some(head.is_empty() || head.ends_with('/'))
             })
         })
     }
 
-    fn shard_mut(&mut self, name: &str) -> Option<&mut Shard> {
-        Arc::make_mut(&mut self.shards).get_mut(shard_of(name)).map(Arc::make_mut)
+    /// The files of this folded name.
+    pub(crate) fn named<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a NotePath> {
+        self.known(hash_of(name)).filter(move |known| file_name(&known.folded) == name).map(|known| &known.path)
+    }
+
+    fn shard_mut(&mut self, hash: u64) -> Option<&mut Shard> {
+        Arc::make_mut(&mut self.shards).get_mut(shard_of(hash)).map(Arc::make_mut)
     }
 }
 
@@ -132,7 +184,7 @@ impl FileIndex {
 /// in characters, then the one that is spelled like the link, then byte order. The flag says that
 /// only byte order decided.
 fn best(
-    known: &[Known],
+    known: &[&Known],
     folder: &str,
     literal: &str,
     fits: impl Fn(&Known) -> Option<bool>,
@@ -142,7 +194,8 @@ fn best(
         let beside = folder.is_empty() || k.folded.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'));
         (!beside, k.path.as_str().chars().count(), !k.path.as_str().ends_with(spelled))
     };
-    let mut ranked: Vec<_> = known.iter().filter(|k| fits(k) == Some(true)).map(|k| (rank(k), &k.path)).collect();
+    let fitting = known.iter().filter(|k| fits(k) == Some(true));
+    let mut ranked: Vec<_> = fitting.map(|k| (rank(k), &k.path)).collect();
     ranked.sort();
     let (first, path) = ranked.first()?;
     let ambiguous = ranked.get(1).is_some_and(|(second, _)| second == first);
@@ -155,10 +208,17 @@ pub(crate) fn unresolved_key(target: &str) -> String {
     folded.strip_suffix(".md").filter(|rest| !rest.is_empty()).map_or_else(|| folded.clone(), ToOwned::to_owned)
 }
 
-fn shard_of(name: &str) -> usize {
-    let mut hasher = DefaultHasher::new();
-    name.hash(&mut hasher);
-    usize::try_from(hasher.finish() % SHARDS).unwrap_or(0)
+fn hash_of(name: &str) -> u64 {
+    FixedState::default().hash_one(name)
+}
+
+fn shard_of(hash: u64) -> usize {
+    usize::try_from(hash % SHARDS).unwrap_or(0)
+}
+
+/// Whether [`fold::name`] leaves it as it is, as far as that is quick to see.
+fn is_folded(path: &str) -> bool {
+    path.bytes().all(|byte| byte.is_ascii() && !byte.is_ascii_uppercase())
 }
 
 fn file_name(path: &str) -> &str {
@@ -180,14 +240,17 @@ fn relative(folder: &str, target: &str) -> Option<String> {
     Some(segments.join("/"))
 }
 
-fn collapse_slashes(path: &str) -> String {
+fn collapse_slashes(path: Cow<'_, str>) -> Cow<'_, str> {
+    if !path.contains("//") {
+        return path;
+    }
     let mut out = String::with_capacity(path.len());
     for c in path.chars() {
         if c != '/' || !out.ends_with('/') {
             out.push(c);
         }
     }
-    out
+    out.into()
 }
 
 #[cfg(test)]

@@ -3,11 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
 
+use imbl::{OrdMap, OrdSet};
+
 use crate::fold;
 use crate::graph::{EdgeKey, EdgeTarget, LinkGraph};
 use crate::layout::{Layer, Layout};
 use crate::link::Link;
 use crate::note::{Document, Note};
+use crate::packed::Asked;
 use crate::path::NotePath;
 use crate::problem::{Problem, ProblemKind};
 use crate::resolve::{FileIndex, Resolution};
@@ -19,16 +22,18 @@ use crate::walk::PathProblems;
 pub struct Snapshot {
     revision: u64,
     layout: Arc<Layout>,
-    pub(crate) notes: Arc<BTreeMap<NotePath, Arc<Note>>>,
+    pub(crate) notes: OrdMap<NotePath, Arc<Note>>,
+    /// Canvases, which have links; each is one of `files` as well.
+    pub(crate) canvases: OrdMap<NotePath, Arc<Note>>,
     /// Files that are no notes, with their size.
-    pub(crate) files: Arc<BTreeMap<NotePath, u64>>,
+    pub(crate) files: OrdMap<NotePath, u64>,
     pub(crate) index: Arc<FileIndex>,
     pub(crate) graph: Arc<LinkGraph>,
-    pub(crate) unresolved: Arc<BTreeMap<String, BTreeSet<NotePath>>>,
+    pub(crate) unresolved: OrdMap<Arc<str>, OrdSet<NotePath>>,
     /// What the walk could not list.
     pub(crate) walk_problems: Arc<PathProblems>,
     /// Why a Markdown file is no note.
-    pub(crate) troubles: Arc<BTreeMap<NotePath, Problem>>,
+    pub(crate) troubles: OrdMap<NotePath, Problem>,
     /// Files of a plan that exist, or don't, in place of what is on disk.
     planned: BTreeMap<NotePath, bool>,
     fingerprint: OnceLock<[u8; 32]>,
@@ -60,13 +65,14 @@ impl Snapshot {
         Self {
             revision: 0,
             layout: Arc::new(layout),
-            notes: Arc::default(),
-            files: Arc::default(),
+            notes: OrdMap::new(),
+            canvases: OrdMap::new(),
+            files: OrdMap::new(),
             index: Arc::default(),
             graph: Arc::default(),
-            unresolved: Arc::default(),
+            unresolved: OrdMap::new(),
             walk_problems: Arc::default(),
-            troubles: Arc::default(),
+            troubles: OrdMap::new(),
             planned: BTreeMap::new(),
             fingerprint: OnceLock::new(),
         }
@@ -75,14 +81,6 @@ impl Snapshot {
     /// A copy that may be changed into the next snapshot.
     pub(crate) fn successor(&self) -> Self {
         Self { revision: self.revision + 1, fingerprint: OnceLock::new(), ..self.clone() }
-    }
-
-    /// Whether anything but the revision is another than in the snapshot that this one succeeds.
-    pub(crate) fn differs_from(&self, old: &Self) -> bool {
-        !(Arc::ptr_eq(&self.notes, &old.notes)
-            && Arc::ptr_eq(&self.files, &old.files)
-            && Arc::ptr_eq(&self.walk_problems, &old.walk_problems)
-            && Arc::ptr_eq(&self.troubles, &old.troubles))
     }
 
     /// The same notes, but the files `added` exist and those `removed` don't: for resolving the
@@ -110,6 +108,11 @@ impl Snapshot {
         note.or_else(|| self.files.get_key_value(path).map(|(have, _)| have)).cloned()
     }
 
+    /// A note or a canvas: what has links. O(log n).
+    pub(crate) fn linking(&self, path: &NotePath) -> Option<&Arc<Note>> {
+        self.notes.get(path).or_else(|| self.canvases.get(path))
+    }
+
     /// All Markdown notes outside `meta/` and `audit/`, in path order; conflict copies included.
     pub fn notes(&self) -> impl Iterator<Item = &Arc<Note>> {
         self.notes.values()
@@ -119,6 +122,18 @@ impl Snapshot {
     #[must_use]
     pub fn note(&self, path: &NotePath) -> Option<&Arc<Note>> {
         self.notes.get(path)
+    }
+
+    /// All canvases, in path order: files that are no notes, but whose links are edges. Of a canvas
+    /// only its path, version and [`Note::doc`] have a meaning.
+    pub fn canvases(&self) -> impl Iterator<Item = &Arc<Note>> {
+        self.canvases.values()
+    }
+
+    /// One canvas. O(log n).
+    #[must_use]
+    pub fn canvas(&self, path: &NotePath) -> Option<&Arc<Note>> {
+        self.canvases.get(path)
     }
 
     /// All files that are not notes (attachments, canvases, resources of other kinds, everything in
@@ -173,20 +188,29 @@ impl Snapshot {
     /// The edges of a document as if it stood at `source`: ordered, each key once. Works for text
     /// that is not in the snapshot yet. A page in `audit/` or `meta/` has none.
     #[must_use]
-    pub fn edges_of(&self, source: &NotePath, doc: &Document) -> Vec<EdgeKey> {
-        if matches!(self.layout.layer(source), Layer::Audit | Layer::Meta) {
+    pub fn edges_of<'d>(&self, source: &NotePath, doc: &'d Document) -> Vec<EdgeKey> {
+        let ask = |link: &'d Link| Asked { target: &link.target, predicate: link.predicate.as_deref() };
+        let asked: Vec<Asked<'d>> = doc.links.iter().map(ask).collect();
+        self.edges_asked(source, &asked)
+    }
+
+    /// [`Snapshot::edges_of`] for what a document's links ask.
+    pub(crate) fn edges_asked(&self, source: &NotePath, asked: &[Asked<'_>]) -> Vec<EdgeKey> {
+        if asked.is_empty() || matches!(self.layout.layer(source), Layer::Audit | Layer::Meta) {
             return Vec::new();
         }
-        let edge = |link: &Link| {
-            let target = match self.resolve(source, &link.target) {
+        let edge = |asked: &Asked<'_>| {
+            let target = match self.resolve(source, asked.target) {
                 Resolution::File { path, .. } => EdgeTarget::File(path),
                 Resolution::Unresolved(key) => EdgeTarget::Unresolved(key),
                 Resolution::External => return None,
             };
-            Some(EdgeKey { target, predicate: link.predicate.as_deref().map(str::to_lowercase) })
+            Some(EdgeKey { target, predicate: asked.predicate.map(str::to_lowercase) })
         };
-        let edges: BTreeSet<EdgeKey> = doc.links.iter().filter_map(edge).collect();
-        edges.into_iter().collect()
+        let mut edges: Vec<EdgeKey> = asked.iter().filter_map(edge).collect();
+        edges.sort_unstable();
+        edges.dedup();
+        edges
     }
 
     /// The resolved links with their positions, in document order.
@@ -204,7 +228,10 @@ impl Snapshot {
     /// Unresolved targets with the notes that name them, both in order. Linear in their number.
     #[must_use]
     pub fn unresolved(&self) -> BTreeMap<String, Vec<NotePath>> {
-        self.unresolved.iter().map(|(target, sources)| (target.clone(), sources.iter().cloned().collect())).collect()
+        self.unresolved
+            .iter()
+            .map(|(target, sources)| (target.to_string(), sources.iter().cloned().collect()))
+            .collect()
     }
 
     /// Tags (lower-case) with the number of notes that have them. Linear in the number of notes.
@@ -212,7 +239,7 @@ impl Snapshot {
     pub fn tags(&self) -> BTreeMap<String, usize> {
         let mut counts = BTreeMap::new();
         for note in self.notes() {
-            let tags: BTreeSet<String> = note.doc().tags.iter().map(|tag| tag.to_lowercase()).collect();
+            let tags: BTreeSet<String> = note.document().tags.iter().map(|tag| tag.to_lowercase()).collect();
             for tag in tags {
                 *counts.entry(tag).or_default() += 1;
             }
@@ -230,8 +257,8 @@ impl Snapshot {
         for (path, problem) in self.collisions() {
             out.entry(path.to_string()).or_default().push(problem);
         }
-        for note in self.notes() {
-            let mut problems = note.doc().problems.clone();
+        for note in self.notes().chain(self.canvases()) {
+            let mut problems = if note.has_problems { note.document().problems } else { Vec::new() };
             if let Some(original) = &note.conflict_of {
                 let message = format!(
                     "a conflict copy of [[{}]]; merge what is worth keeping and delete it",
@@ -292,6 +319,9 @@ impl Snapshot {
             let mut hasher = blake3::Hasher::new();
             for note in self.notes() {
                 hasher.update(note.path.as_str().as_bytes()).update(&[0]).update(note.version.as_bytes());
+            }
+            for canvas in self.canvases() {
+                hasher.update(canvas.path.as_str().as_bytes()).update(&[2]).update(canvas.version.as_bytes());
             }
             for (path, size) in self.files.iter() {
                 if !matches!(self.layout.layer(path), Layer::Meta | Layer::Audit) {

@@ -1,10 +1,13 @@
 //! An open vault: the current snapshot, reading, and the one door for writing.
 
-use std::collections::BTreeSet;
+use std::borrow::Borrow;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fs;
+use std::hash::Hash;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
 
 use arc_swap::ArcSwap;
 
@@ -19,7 +22,8 @@ use crate::settings::Settings;
 use crate::snapshot::{Delta, Snapshot};
 use crate::take_in::{Books, Sighting, take_in};
 use crate::version::Version;
-use crate::walk::{self, Stamp};
+use crate::walk::{self, Listing, Stamp};
+use crate::warm::{self, Saver, Warm};
 
 /// How to open a vault.
 #[derive(Debug, Clone, Default)]
@@ -29,6 +33,9 @@ pub struct OpenOptions {
     pub read_only: bool,
     /// Settings in place of the vault's `dormouse.toml`.
     pub settings: Option<Settings>,
+    /// Neither use nor keep the cached snapshot (`.dormouse/snapshot`): read every file. Default
+    /// false.
+    pub no_cache: bool,
 }
 
 /// An open vault. Cheap to share behind an `Arc`; all methods take `&self`.
@@ -43,6 +50,9 @@ pub struct Vault {
     current: ArcSwap<Snapshot>,
     /// Held while a new snapshot is made, never while one is read.
     books: Mutex<Books>,
+    /// What the cached snapshot knows; `None` when none is kept.
+    saver: Option<Mutex<Saver>>,
+    read_at_open: usize,
 }
 
 /// What a commit did.
@@ -110,18 +120,54 @@ impl Vault {
         }
         let (settings, found) = options.settings.map_or_else(|| read_settings(&root), Settings::checked);
         problems.extend(found);
-        let nothing = Snapshot::empty(settings.layout.clone());
-        let vault = Self {
+        let cache = root.join(".dormouse");
+        let load = || if options.no_cache { Warm::default() } else { warm::load(&cache, &settings.layout) };
+        let (warm, listing) = thread::scope(|scope| {
+            let walking = scope.spawn(|| walk::walk(&root));
+            let warm = load();
+            (warm, walking.join())
+        });
+        let listing = listing.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        let listing = listing.map_err(|error| VaultError::io(&root, error))?;
+        if warm.damaged {
+            let message = "`.dormouse/snapshot` could not be used; every note was read again".to_owned();
+            problems.push(Problem { kind: ProblemKind::Cache, line: None, message });
+        }
+        let keeps = !read_only && !options.no_cache;
+        let saver = keeps.then(|| Mutex::new(Saver::after(&warm)));
+        let (start, books) = warm.start.unwrap_or_else(|| (Snapshot::empty(settings.layout.clone()), Books::default()));
+        let mut vault = Self {
             root,
             real_root,
             settings,
             read_only,
             problems,
-            current: ArcSwap::from_pointee(nothing),
-            books: Mutex::new(Books::default()),
+            current: ArcSwap::from_pointee(start),
+            books: Mutex::new(books),
+            saver,
+            read_at_open: 0,
         };
-        vault.refresh()?;
+        let compared = compare(listing, &vault.books());
+        vault.read_at_open = compared.differing.len();
+        vault.take_compared(&mut vault.books(), compared);
+        vault.save();
         Ok(vault)
+    }
+
+    /// Brings the cached snapshot up to date, so that the next open reads only what changes from
+    /// now on. Done when the vault is opened and when it is dropped; a service that runs for weeks
+    /// calls it now and then. Costs what has changed. A cache that can't be written is no error:
+    /// the next open takes longer.
+    pub fn save(&self) {
+        let Some(saver) = &self.saver else {
+            return;
+        };
+        let mut books = self.books();
+        let mut saver = saver.lock().unwrap_or_else(PoisonError::into_inner);
+        saver.touch(books.take_touched());
+        if let Err(error) = saver.save(&self.cache_dir(), &self.snapshot(), &books) {
+            tracing::debug!(%error, "the cached snapshot is not saved");
+        }
     }
 
     /// The vault's folder, absolute.
@@ -160,6 +206,14 @@ impl Vault {
         self.root.join(".dormouse")
     }
 
+    /// How many files opening had to look into: all of them without a cached snapshot, none in a
+    /// vault that has not changed since it was cached. A file whose modification time was younger
+    /// than three seconds when it was read counts as changed.
+    #[must_use]
+    pub fn read_at_open(&self) -> usize {
+        self.read_at_open
+    }
+
     /// The current snapshot. Never blocks a writer, and no writer blocks it.
     #[must_use]
     pub fn snapshot(&self) -> Arc<Snapshot> {
@@ -174,14 +228,14 @@ impl Vault {
     pub fn refresh(&self) -> Result<Delta, VaultError> {
         let mut books = self.books();
         let listing = walk::walk(&self.root).map_err(|error| VaultError::io(&self.root, error))?;
-        let gone: Vec<NotePath> =
-            books.stamps.keys().filter(|path| !listing.files.contains_key(*path)).cloned().collect();
-        let mut seen: Vec<Sighting> = gone.into_iter().map(Sighting::gone).collect();
-        for (path, stamp) in listing.files {
-            seen.extend(self.look(&books, path, stamp));
-        }
-        let walk_problems = Arc::new(listing.problems);
-        Ok(self.publish(&mut books, seen, Some(walk_problems)))
+        let compared = compare(listing, &books);
+        Ok(self.take_compared(&mut books, compared))
+    }
+
+    fn take_compared(&self, books: &mut Books, Compared { differing, gone, problems }: Compared) -> Delta {
+        let gone = gone.into_iter().map(Sighting::gone);
+        let seen = gone.chain(differing.into_iter().map(|(path, stamp)| self.sight(path, stamp)));
+        self.publish(books, seen, Some(problems))
     }
 
     /// Reads just these files again and publishes the snapshot that has them.
@@ -197,7 +251,8 @@ impl Vault {
         let mut seen = Vec::new();
         for path in paths.into_iter().collect::<BTreeSet<_>>() {
             match walk::look(&self.root, &path) {
-                Some(stamp) => seen.extend(self.look(&books, path, stamp)),
+                Some(stamp) if is_proven(&books, path.as_disk(), &path, stamp) => {}
+                Some(stamp) => seen.push(self.sight(path, stamp)),
                 None => seen.push(Sighting::gone(path)),
             }
         }
@@ -208,25 +263,26 @@ impl Vault {
         self.books.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Reads a file unless its stamp proves that it is as it was.
-    fn look(&self, books: &Books, path: NotePath, stamp: Stamp) -> Option<Sighting> {
-        let known = books.stamps.get_key_value(&path);
-        if known.is_some_and(|(have, before)| have.as_disk() == path.as_disk() && before.proves(&stamp)) {
-            return None;
-        }
+    /// Reads a file.
+    fn sight(&self, path: NotePath, stamp: Stamp) -> Sighting {
         let snapshot = self.current.load();
-        let found = reading::read(&self.root, &path, stamp, self.layout(), snapshot.note(&path));
+        let found = reading::read(&self.root, &path, stamp, self.layout(), snapshot.linking(&path));
         let stamp = (!matches!(found, Found::Gone)).then_some(stamp);
-        Some(Sighting { path, stamp, found })
+        Sighting { path, stamp, found }
     }
 
-    fn publish(&self, books: &mut Books, seen: Vec<Sighting>, walk_problems: Option<Arc<walk::PathProblems>>) -> Delta {
+    fn publish(
+        &self,
+        books: &mut Books,
+        seen: impl IntoIterator<Item = Sighting>,
+        walk_problems: Option<walk::PathProblems>,
+    ) -> Delta {
         let old = self.snapshot();
         let (mut next, delta) = take_in(books, &old, seen);
-        if let Some(problems) = walk_problems.filter(|problems| *problems != old.walk_problems) {
-            next.walk_problems = problems;
+        if let Some(problems) = walk_problems.filter(|problems| *problems != *old.walk_problems) {
+            next.get_or_insert_with(|| old.successor()).walk_problems = Arc::new(problems);
         }
-        if next.differs_from(&old) {
+        if let Some(next) = next {
             self.current.store(Arc::new(next));
         }
         delta
@@ -262,6 +318,79 @@ impl Vault {
             Err(error) => (String::from_utf8_lossy(error.as_bytes()).into_owned(), false),
         };
         Ok(NoteText { path: spelled, text, version, utf8 })
+    }
+}
+
+/// A listing held against what is known.
+struct Compared {
+    /// Files that are new, or that may have another content.
+    differing: BTreeMap<NotePath, Stamp>,
+    gone: Vec<NotePath>,
+    problems: walk::PathProblems,
+}
+
+/// Costs a look-up for each file, and a path for each that differs.
+fn compare(mut listing: Listing, books: &Books) -> Compared {
+    let mut proven = 0;
+    let mut differing: BTreeMap<NotePath, Stamp> = BTreeMap::new();
+    let (mut bad, mut passed) = (Vec::new(), Vec::new());
+    listing.each(|disk, stamp| {
+        if disk.is_ascii() && is_proven(books, disk, disk, stamp) {
+            proven += 1;
+            return;
+        }
+        let path = match NotePath::new(disk) {
+            Ok(path) => path,
+            Err(reason) => return bad.push((disk.to_owned(), reason)),
+        };
+        match differing.remove_entry(&path) {
+            None => {
+                differing.insert(path, stamp);
+            }
+            Some((other, other_stamp)) => {
+                let first = walk::spelling(&path) < walk::spelling(&other);
+                let (kept, out) = if first { ((path, stamp), other) } else { ((other, other_stamp), path) };
+                passed.push(out.as_disk().to_owned());
+                differing.insert(kept.0, kept.1);
+            }
+        }
+    });
+    for (path, reason) in bad {
+        listing.bad_name(&path, &reason.to_string());
+    }
+    for path in passed {
+        listing.collision(&path);
+    }
+    let unproven = differing.len();
+    let fresh = |path: &NotePath, stamp: &Stamp| !is_proven(books, path.as_disk(), path, *stamp);
+    let known = differing.keys().filter(|path| books.stamps.contains_key(*path)).count();
+    let gone = if proven + known == books.stamps.len() { Vec::new() } else { missing(&listing, books) };
+    if unproven > 0 {
+        differing.retain(|path, stamp| fresh(path, stamp));
+    }
+    Compared { differing, gone, problems: listing.problems }
+}
+
+/// The known files that are not in the listing.
+fn missing(listing: &Listing, books: &Books) -> Vec<NotePath> {
+    let mut there: HashSet<NotePath> = HashSet::with_capacity(listing.len());
+    listing.each(|disk, _| there.extend(NotePath::new(disk)));
+    books.stamps.keys().filter(|path| !there.contains(*path)).cloned().collect()
+}
+
+/// Whether the file of this spelling is known, and its stamp proves that it is as it was.
+fn is_proven<Q>(books: &Books, disk: &str, path: &Q, stamp: Stamp) -> bool
+where
+    NotePath: Borrow<Q>,
+    Q: Hash + Eq + ?Sized,
+{
+    let known = books.stamps.get_key_value(path);
+    known.is_some_and(|(have, before)| have.as_disk() == disk && before.proves(&stamp))
+}
+
+impl Drop for Vault {
+    fn drop(&mut self) {
+        self.save();
     }
 }
 

@@ -11,6 +11,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use serde::{Deserialize, Serialize};
+
 use crate::path::NotePath;
 use crate::problem::{Problem, ProblemKind};
 
@@ -19,14 +21,14 @@ use crate::problem::{Problem, ProblemKind};
 const SETTLED: Duration = Duration::from_secs(3);
 
 /// What tells, without reading, whether a file is still the same.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Stamp {
     /// Bytes.
     pub(crate) size: u64,
     /// Modification time in nanoseconds since the epoch; 0 when the file system has none.
-    pub(crate) mtime_ns: i128,
+    pub(crate) mtime_ns: i64,
     /// Time of the last change of the inode, where there is such a thing.
-    ctime_ns: i128,
+    ctime_ns: i64,
     /// Whether the file was written so recently that an equal stamp proves nothing.
     fresh: bool,
 }
@@ -56,19 +58,20 @@ impl Stamp {
     }
 }
 
-fn since_epoch(at: SystemTime) -> i128 {
-    let nanos = |d: Duration| i128::try_from(d.as_nanos()).unwrap_or(i128::MAX);
+/// Nanoseconds since the epoch; what lies beyond the years 1677 to 2262 counts as their end.
+fn since_epoch(at: SystemTime) -> i64 {
+    let nanos = |d: Duration| i64::try_from(d.as_nanos()).unwrap_or(i64::MAX);
     at.duration_since(UNIX_EPOCH).map_or_else(|before| -nanos(before.duration()), nanos)
 }
 
 #[cfg(unix)]
-fn changed(metadata: &Metadata) -> i128 {
+fn changed(metadata: &Metadata) -> i64 {
     use std::os::unix::fs::MetadataExt;
-    i128::from(metadata.ctime()) * 1_000_000_000 + i128::from(metadata.ctime_nsec())
+    metadata.ctime().saturating_mul(1_000_000_000).saturating_add(metadata.ctime_nsec())
 }
 
 #[cfg(not(unix))]
-fn changed(_: &Metadata) -> i128 {
+fn changed(_: &Metadata) -> i64 {
     0
 }
 
@@ -83,19 +86,61 @@ fn now() -> SystemTime {
 /// Problems by the path that they are about, as shown.
 pub(crate) type PathProblems = BTreeMap<String, Vec<Problem>>;
 
-/// What a walk found.
+/// What a walk found. A file costs its name and its stamp: whether it is a known one is asked later,
+/// and only what is not becomes a [`NotePath`].
 #[derive(Debug, Default)]
 pub(crate) struct Listing {
-    /// All files, with their spelling on disk.
-    pub(crate) files: BTreeMap<NotePath, Stamp>,
+    /// The folders with files of their own, vault-relative, with a slash at the end; the root is
+    /// empty.
+    folders: Vec<String>,
+    /// The files' names, one after the other.
+    names: String,
+    files: Vec<Listed>,
     /// What could not be listed.
     pub(crate) problems: PathProblems,
+}
+
+#[derive(Debug)]
+struct Listed {
+    folder: u32,
+    end: u32,
+    stamp: Stamp,
 }
 
 impl Listing {
     fn problem(&mut self, relative: &Path, kind: ProblemKind, message: String) {
         let shown = relative.iter().map(OsStr::to_string_lossy).collect::<Vec<_>>().join("/");
         self.problems.entry(shown).or_default().push(Problem { kind, line: None, message });
+    }
+
+    /// How many files there are.
+    pub(crate) fn len(&self) -> usize {
+        self.files.len()
+    }
+
+    /// Hands over each file, as it is spelled on disk, in the order of the walk.
+    pub(crate) fn each(&self, mut seen: impl FnMut(&str, Stamp)) {
+        let mut path = String::new();
+        let mut start = 0;
+        for file in &self.files {
+            let folder = self.folders.get(file.folder as usize).map_or("", String::as_str);
+            path.clear();
+            path.push_str(folder);
+            path.push_str(self.names.get(start..file.end as usize).unwrap_or(""));
+            start = file.end as usize;
+            seen(&path, file.stamp);
+        }
+    }
+
+    /// A file that can't be read under this name.
+    pub(crate) fn bad_name(&mut self, path: &str, reason: &str) {
+        self.problem(Path::new(path), ProblemKind::BadName, format!("{reason}; rename the file to have it read"));
+    }
+
+    /// A file whose name is another's in another Unicode form.
+    pub(crate) fn collision(&mut self, passed: &str) {
+        let message = "another file has the same name in another Unicode form; only one of the two is read";
+        self.problem(Path::new(passed), ProblemKind::NameCollision, message.to_owned());
     }
 }
 
@@ -117,15 +162,15 @@ pub(crate) fn walk(root: &Path) -> io::Result<Listing> {
                 continue;
             }
         };
+        let prefix = folder_prefix(&folder);
+        let number = u32::try_from(listing.folders.len()).unwrap_or(u32::MAX);
+        listing.folders.push(prefix.clone().unwrap_or_default());
         for entry in entries {
             let entry = match entry {
                 Ok(entry) => entry,
                 Err(error) => {
-                    listing.problem(
-                        &folder,
-                        ProblemKind::Unreadable,
-                        format!("the folder can't be listed whole: {error}"),
-                    );
+                    let message = format!("the folder can't be listed whole: {error}");
+                    listing.problem(&folder, ProblemKind::Unreadable, message);
                     break;
                 }
             };
@@ -133,13 +178,30 @@ pub(crate) fn walk(root: &Path) -> io::Result<Listing> {
             if is_hidden(&name) {
                 continue;
             }
-            let relative = folder.join(&name);
             match entry.metadata() {
-                Ok(metadata) if metadata.is_dir() => folders.push(relative),
-                Ok(metadata) => list(root, relative, &metadata, now, &mut listing),
+                Ok(metadata) if metadata.is_dir() => folders.push(folder.join(&name)),
+                Ok(metadata) if metadata.is_symlink() => {
+                    let relative = folder.join(&name);
+                    let message = symlink_message(root, &relative);
+                    listing.problem(&relative, ProblemKind::Symlink, message);
+                }
+                Ok(metadata) if metadata.is_file() => match (name.to_str(), &prefix) {
+                    (Some(name), Some(_)) => {
+                        listing.names.push_str(name);
+                        let end = u32::try_from(listing.names.len()).unwrap_or(u32::MAX);
+                        listing.files.push(Listed { folder: number, end, stamp: Stamp::of(&metadata, now) });
+                    }
+                    _ => {
+                        let shown = folder.join(&name);
+                        let message = "the name is not Unicode; rename the file to have it read".to_owned();
+                        listing.problem(&shown, ProblemKind::BadName, message);
+                    }
+                },
+                Ok(_) => {}
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 Err(error) => {
-                    listing.problem(&relative, ProblemKind::Unreadable, format!("can't be looked at: {error}"))
+                    let relative = folder.join(&name);
+                    listing.problem(&relative, ProblemKind::Unreadable, format!("can't be looked at: {error}"));
                 }
             }
         }
@@ -147,40 +209,18 @@ pub(crate) fn walk(root: &Path) -> io::Result<Listing> {
     Ok(listing)
 }
 
-fn list(root: &Path, relative: PathBuf, metadata: &Metadata, now: SystemTime, listing: &mut Listing) {
-    if metadata.is_symlink() {
-        let message = symlink_message(root, &relative);
-        listing.problem(&relative, ProblemKind::Symlink, message);
-        return;
+/// A folder as the beginning of a path; `None` when it is not Unicode.
+fn folder_prefix(folder: &Path) -> Option<String> {
+    let mut prefix = String::new();
+    for part in folder.iter() {
+        prefix.push_str(part.to_str()?);
+        prefix.push('/');
     }
-    if !metadata.is_file() {
-        return;
-    }
-    let path = match to_note_path(&relative) {
-        Ok(path) => path,
-        Err(reason) => {
-            listing.problem(&relative, ProblemKind::BadName, format!("{reason}; rename the file to have it read"));
-            return;
-        }
-    };
-    let stamp = Stamp::of(metadata, now);
-    match listing.files.remove_entry(&path) {
-        None => {
-            listing.files.insert(path, stamp);
-        }
-        Some((other, other_stamp)) => {
-            let ((kept, kept_stamp), passed) =
-                if spelling(&path) < spelling(&other) { ((path, stamp), other) } else { ((other, other_stamp), path) };
-            let message =
-                "another file has the same name in another Unicode form; only one of the two is read".to_owned();
-            listing.problem(Path::new(passed.as_disk()), ProblemKind::NameCollision, message);
-            listing.files.insert(kept, kept_stamp);
-        }
-    }
+    Some(prefix)
 }
 
-/// The NFC spelling first, then byte order.
-fn spelling(path: &NotePath) -> (bool, &str) {
+/// The NFC spelling first, then byte order: which of two spellings of one name is read.
+pub(crate) fn spelling(path: &NotePath) -> (bool, &str) {
     (path.as_disk() != path.as_str(), path.as_disk())
 }
 

@@ -401,6 +401,7 @@ fn a_journal_folder_that_can_not_be_listed_is_an_error() {
     let folder = temp_vault("=== a.md\nx\n");
     folder.write(".dormouse/journal", "a file where the folder must be");
     assert!(matches!(Vault::open(folder.path()), Err(dormouse_vault::VaultError::Io { .. })));
-    let options = dormouse_vault::OpenOptions { read_only: true, settings: None };
+    let options =
+        dormouse_vault::OpenOptions { read_only: true, settings: None, ..dormouse_vault::OpenOptions::default() };
     assert!(Vault::open_with(folder.path(), options).is_ok(), "a reader settles nothing");
 }

@@ -216,7 +216,8 @@ fn a_cache_file_is_put_whole_and_nowhere_but_in_the_cache() {
         assert!(vault.write_cache(name, b"x").is_err(), "{name}");
     }
     assert!(folder.files().is_empty(), "{:?}", folder.files().keys());
-    let options = dormouse_vault::OpenOptions { read_only: true, settings: None };
+    let options =
+        dormouse_vault::OpenOptions { read_only: true, settings: None, ..dormouse_vault::OpenOptions::default() };
     let closed = Vault::open_with(folder.path(), options).unwrap();
     assert!(matches!(closed.write_cache("b", b"x"), Err(dormouse_vault::CommitError::ReadOnly { .. })));
     assert!(!closed.cache_dir().join("b").exists());

@@ -249,7 +249,11 @@ fn bad_settings_are_a_problem_of_opening() {
     let mut settings = Settings::default();
     settings.layout.meta = "..".into();
     let folder = temp_vault("");
-    let vault = Vault::open_with(folder.path(), OpenOptions { read_only: true, settings: Some(settings) }).unwrap();
+    let vault = Vault::open_with(
+        folder.path(),
+        OpenOptions { read_only: true, settings: Some(settings), ..OpenOptions::default() },
+    )
+    .unwrap();
     assert_eq!((vault.layout().meta.as_str(), vault.problems().len()), ("meta", 1));
 }
 
@@ -264,7 +268,9 @@ fn what_is_no_folder_is_an_error() {
 #[test]
 fn a_read_only_vault_is_left_without_a_trace() {
     let folder = temp_vault("=== a.md\n[[b]]\n");
-    let vault = Vault::open_with(folder.path(), OpenOptions { read_only: true, settings: None }).unwrap();
+    let vault =
+        Vault::open_with(folder.path(), OpenOptions { read_only: true, settings: None, ..OpenOptions::default() })
+            .unwrap();
     assert!(vault.is_read_only());
     vault.refresh().unwrap();
     assert!(!folder.exists(".dormouse"));
