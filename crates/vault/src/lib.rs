@@ -115,4 +115,4 @@ pub use transaction::Transaction;
 pub use vault::{Committed, OpenOptions, Stage, StageLock, Vault};
 pub use version::{Version, VersionError};
 #[cfg(feature = "watch")]
-pub use watch::{WatchOptions, Watcher};
+pub use watch::{WatchCounts, WatchOptions, Watcher};

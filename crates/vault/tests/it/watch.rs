@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 use dormouse_fixtures::{TempVault, temp_vault};
 use dormouse_vault::{Delta, NotePath, Vault, WatchOptions, Watcher};
 
-const QUICK: WatchOptions = WatchOptions { quiet: Duration::from_millis(40), rescan: Duration::from_secs(600) };
+const QUICK: WatchOptions =
+    WatchOptions { quiet: Duration::from_millis(40), rescan: Duration::from_secs(600), poll: Duration::from_secs(5) };
 const PATIENCE: Duration = Duration::from_secs(10);
 
 fn watched(text: &str) -> (TempVault, Arc<Vault>, Watcher) {

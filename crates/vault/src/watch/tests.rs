@@ -1,0 +1,1 @@
+//! Tests of a watch with ears of their own, and of the machine with a time of its own.
