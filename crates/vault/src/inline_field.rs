@@ -24,8 +24,8 @@ pub struct InlineField {
 /// How long a key may be, in bytes.
 const MAX_KEY: usize = 120;
 
-/// The field between the bracket at `open` and its partner at `close`, when there is one on one
-/// line. The work is bounded by the longest key.
+/// The field between the bracket at `open` and its partner at `close`, when there is one; both are
+/// on one line. The work is bounded by the longest key.
 pub(crate) fn bracketed(
     source: &str,
     open: usize,
@@ -33,12 +33,8 @@ pub(crate) fn bracketed(
     base: usize,
     lines: &Lines<'_>,
 ) -> Option<InlineField> {
-    let (start, colons, key) = key_at(source, open + 1, close, true)?;
+    let (_, colons, key) = key_at(source, open + 1, close, true)?;
     let value = source.get(colons + 2..close)?;
-    if value.contains('\n') {
-        return None;
-    }
-    let _ = start;
     Some(field(key, open..close + 1, colons + 2, value, base, lines))
 }
 
