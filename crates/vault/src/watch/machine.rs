@@ -366,3 +366,346 @@ fn pair(half: usize, others: &mut BTreeSet<usize>, own: &mut BTreeSet<usize>) {
         own.insert(half);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::*;
+
+    const OPTIONS: WatchOptions = WatchOptions {
+        quiet: Duration::from_millis(200),
+        rescan: Duration::from_secs(600),
+        poll: Duration::from_secs(5),
+    };
+
+    /// A machine with a time of its own.
+    struct Play {
+        machine: Machine,
+        at: Duration,
+        /// How far the wall clock runs ahead.
+        ahead: i64,
+        cost: Duration,
+        /// What the next look at everything finds.
+        found: BTreeSet<NotePath>,
+        log: Vec<String>,
+    }
+
+    impl Play {
+        /// After the first look.
+        fn begun() -> Self {
+            let mut play = Self {
+                machine: Machine::new(OPTIONS),
+                at: Duration::ZERO,
+                ahead: 0,
+                cost: Duration::from_millis(10),
+                found: BTreeSet::new(),
+                log: Vec::new(),
+            };
+            play.until(Duration::from_millis(1));
+            assert_eq!(play.log, ["0.000 look at everything, heard anew"]);
+            play.log.clear();
+            play
+        }
+
+        fn now(&self) -> Moment {
+            let wall = i64::try_from(self.at.as_millis()).unwrap() + 1_000_000_000_000 + self.ahead;
+            Moment { steady: self.at, wall: Duration::from_millis(wall.unsigned_abs()) }
+        }
+
+        fn until(&mut self, end: Duration) {
+            loop {
+                let mut tasks = 0;
+                while let Some(task) = self.machine.next(self.now()) {
+                    tasks += 1;
+                    assert!(tasks < 10, "it spins: {:?}", self.log);
+                    self.perform(task);
+                }
+                let wake = self.machine.wake_at();
+                if wake > end {
+                    break;
+                }
+                self.at = self.at.max(wake);
+            }
+            self.at = end;
+        }
+
+        fn perform(&mut self, task: Task) {
+            let at = format!("{:.3}", self.at.as_secs_f64());
+            let list = |paths: &BTreeSet<NotePath>| {
+                let paths: Vec<_> = paths.iter().map(NotePath::as_str).collect();
+                if paths.len() > 6 { format!("{} paths", paths.len()) } else { paths.join(" ") }
+            };
+            let line = match &task {
+                Task::Cover(paths) => format!("hear {}", list(paths)),
+                Task::Look(look) if look.everything => {
+                    let found = std::mem::take(&mut self.found);
+                    self.machine.looked(look.sweep, &found, self.cost, self.at);
+                    let how = if look.sweep { ", a sweep" } else { "" };
+                    format!("look at everything{}{how}", if look.anew { ", heard anew" } else { "" })
+                }
+                Task::Look(look) if look.paths.is_empty() => "look at the folder".to_owned(),
+                Task::Look(look) => format!("look at {}", list(&look.paths)),
+            };
+            self.log.push(format!("{at} {line}"));
+            self.machine.ended(self.now());
+        }
+
+        /// `ms what path`, one a line.
+        fn script(&mut self, script: &str) {
+            for line in script.lines().map(str::trim).filter(|line| !line.is_empty()) {
+                let mut words = line.split(' ');
+                let at = Duration::from_millis(words.next().unwrap().parse().unwrap());
+                self.until(at);
+                let what = words.next().unwrap();
+                let rest = words.next().unwrap_or_default();
+                let path = || NotePath::new(rest).unwrap();
+                let hint = match what {
+                    "touched" => Hint::Touched(path()),
+                    "arrived" => Hint::Arrived(path()),
+                    "passing" => Hint::Passing(path()),
+                    "left" => Hint::Left(rest.parse().unwrap()),
+                    "came" => Hint::Came(rest.parse().unwrap()),
+                    "root" => Hint::Root,
+                    "unclear" => Hint::Unclear,
+                    "lost" => Hint::Lost,
+                    other => panic!("{other}"),
+                };
+                self.machine.heard(hint, at);
+            }
+        }
+    }
+
+    #[track_caller]
+    fn check(script: &str, until_ms: u64, expected: Expect) {
+        let mut play = Play::begun();
+        play.script(script);
+        play.until(Duration::from_millis(until_ms));
+        expected.assert_eq(&play.log.join("\n"));
+    }
+
+    fn path(path: &str) -> NotePath {
+        NotePath::new(path).unwrap()
+    }
+
+    /// Rule 31, vector 40: vim (backup, new file, probe), then delete and create in either order.
+    #[test]
+    fn a_save_in_several_steps_is_one_look_when_all_is_quiet() {
+        let vim = "
+            100 passing 4913
+            101 touched n.md
+            101 left 1
+            101 passing n.md~
+            101 came 1
+            102 arrived n.md
+            110 touched n.md
+            111 passing n.md~
+        ";
+        check(
+            vim,
+            3000,
+            expect![[r#"
+                0.102 hear n.md
+                0.310 look at n.md
+                2.100 look at 4913
+                2.111 look at n.md~"#]],
+        );
+        let twice = "
+            100 touched n.md
+            250 touched n.md
+            400 arrived m.md
+        ";
+        check(
+            twice,
+            1000,
+            expect![[r#"
+                0.400 hear m.md
+                0.600 look at m.md n.md"#]],
+        );
+    }
+
+    #[test]
+    fn the_halves_of_a_rename_may_come_apart_and_interleaved() {
+        let interleaved = "
+            100 touched a.md
+            100 left 1
+            101 touched b.md
+            101 left 2
+            150 arrived c.md
+            150 came 2
+            160 arrived d.md
+            160 came 1
+        ";
+        check(
+            interleaved,
+            1000,
+            expect![[r#"
+                0.150 hear c.md
+                0.160 hear d.md
+                0.360 look at a.md b.md c.md d.md"#]],
+        );
+        check("100 touched d.md\n100 came 9\n120 touched a.md\n120 left 9", 1000, expect!["0.320 look at a.md d.md"]);
+    }
+
+    #[test]
+    fn a_name_that_left_and_came_nowhere_is_looked_for_everywhere() {
+        check("100 touched a.md\n100 left 1", 1000, expect!["0.300 look at everything"]);
+        check(
+            "100 arrived a.md\n100 came 1",
+            1000,
+            expect![[r#"
+                0.100 hear a.md
+                0.300 look at a.md"#]],
+        );
+    }
+
+    #[test]
+    fn a_steady_stream_holds_up_nothing_that_has_settled() {
+        let mut script = String::from("50 touched once.md\n");
+        for n in 1..=40 {
+            script += &format!("{} touched busy.md\n", n * 100);
+        }
+        check(
+            &script,
+            6000,
+            expect![[r#"
+                2.050 look at once.md
+                2.100 look at busy.md
+                4.100 look at busy.md"#]],
+        );
+    }
+
+    /// VLT-36.
+    #[test]
+    fn a_storm_becomes_one_look_at_everything_and_takes_no_memory() {
+        let mut play = Play::begun();
+        for n in 0..100_000_u64 {
+            play.machine.heard(Hint::Touched(path(&format!("bulk/{n}.md"))), Duration::from_micros(2000 + n));
+            assert!(play.machine.touched.len() <= MOST_PATHS);
+        }
+        for _ in 0..15 {
+            play.machine.heard(Hint::Lost, Duration::from_millis(103));
+        }
+        play.until(Duration::from_secs(20));
+        assert_eq!(play.log, ["0.303 look at everything, heard anew"]);
+    }
+
+    #[test]
+    fn looks_at_everything_keep_a_distance_that_grows_with_their_cost() {
+        let mut play = Play::begun();
+        play.cost = Duration::from_secs(2);
+        for n in 0..300 {
+            play.script(&format!("{} unclear", 100 + n * 100));
+        }
+        play.until(Duration::from_secs(60));
+        assert_eq!(play.log.iter().filter(|line| line.contains("everything")).count(), 5, "{:?}", play.log);
+    }
+
+    #[test]
+    fn a_new_folder_is_heard_at_once() {
+        let mut play = Play::begun();
+        assert!(play.machine.heard(Hint::Arrived(path("new")), Duration::from_millis(10)), "it wakes the driver");
+        assert_eq!(play.machine.wake_at(), Duration::ZERO);
+        play.until(Duration::from_millis(500));
+        assert_eq!(play.log, ["0.001 hear new", "0.210 look at new"]);
+    }
+
+    #[test]
+    fn more_of_the_same_wakes_nobody() {
+        let mut play = Play::begun();
+        let at = Duration::from_millis(10);
+        assert!(play.machine.heard(Hint::Touched(path("a.md")), at));
+        assert!(!play.machine.heard(Hint::Touched(path("a.md")), at));
+        assert!(!play.machine.heard(Hint::Touched(path("b.md")), at));
+    }
+
+    /// VLT-34: nothing is looked at while nothing happens, but for the sweep.
+    #[test]
+    fn an_idle_hour_costs_a_glance_at_the_folder_and_a_few_sweeps() {
+        let mut play = Play::begun();
+        play.until(Duration::from_secs(3600));
+        let sweeps = play.log.iter().filter(|line| line.contains("everything")).count();
+        assert_eq!((sweeps, play.log.len()), (6, 120), "{:?}", play.log);
+    }
+
+    #[test]
+    fn a_sweep_that_finds_what_no_event_spoke_of_brings_sweeps_closer_until_they_find_nothing() {
+        let mut play = Play::begun();
+        play.found.insert(path("quiet.md"));
+        play.until(Duration::from_secs(700));
+        play.log.retain(|line| line.contains("everything"));
+        expect![[r#"
+            600.000 look at everything, a sweep
+            600.600 look at everything, heard anew
+            605.600 look at everything, a sweep
+            615.600 look at everything, a sweep
+            635.600 look at everything, a sweep
+            675.600 look at everything, a sweep"#]]
+        .assert_eq(&play.log.join("\n"));
+    }
+
+    #[test]
+    fn what_an_event_speaks_of_right_after_the_sweep_is_no_sign_of_deafness() {
+        let mut play = Play::begun();
+        play.found.insert(path("n.md"));
+        play.script("600050 touched n.md");
+        play.until(Duration::from_secs(700));
+        play.log.retain(|line| !line.contains("folder"));
+        expect![[r#"
+            600.000 look at everything, a sweep
+            600.250 look at n.md"#]]
+        .assert_eq(&play.log.join("\n"));
+    }
+
+    #[test]
+    fn sleep_a_clock_that_was_set_and_a_stopped_process_lead_to_a_look() {
+        let jumps: [fn(&mut Play); 3] = [
+            |play| play.ahead += 3_600_000,
+            |play| play.ahead -= 86_400_000,
+            |play| play.at += Duration::from_secs(50),
+        ];
+        for jump in jumps {
+            let mut play = Play::begun();
+            play.until(Duration::from_secs(40));
+            play.log.clear();
+            jump(&mut play);
+            play.until(Duration::from_secs(120));
+            let looks = play.log.iter().filter(|line| line.ends_with("everything")).count();
+            assert_eq!(looks, 1, "{:?}", play.log);
+        }
+    }
+
+    #[test]
+    fn without_events_the_vault_is_polled_and_looking_takes_a_twentieth_of_the_time() {
+        let mut play = Play::begun();
+        play.machine.set_polling(true);
+        play.until(Duration::from_secs(21));
+        assert_eq!(play.log.iter().filter(|line| line.contains("everything")).count(), 4, "{:?}", play.log);
+        play.cost = Duration::from_secs(1);
+        play.until(Duration::from_secs(121));
+        play.log.retain(|line| line.contains("everything"));
+        assert_eq!(play.log.len(), 4 + 5, "{:?}", play.log);
+        play.machine.set_polling(false);
+        play.log.clear();
+        play.until(Duration::from_secs(600));
+        play.log.retain(|line| line.contains("everything"));
+        assert_eq!(play.log, [""; 0]);
+    }
+
+    #[test]
+    fn a_folder_that_is_gone_is_looked_for_often_and_heard_anew_when_it_is_back() {
+        let mut play = Play::begun();
+        play.script("100 root");
+        play.until(Duration::from_millis(300));
+        play.machine.set_root(true, false, play.at);
+        play.until(Duration::from_secs(12));
+        play.machine.set_root(false, false, play.at);
+        play.until(Duration::from_secs(20));
+        expect![[r#"
+            0.300 look at the folder
+            5.300 look at the folder
+            10.300 look at the folder
+            12.200 look at everything, heard anew"#]]
+        .assert_eq(&play.log.join("\n"));
+    }
+}

@@ -142,3 +142,30 @@ fn together(first: &Delta, then: &Delta) -> Delta {
     let list = |paths: BTreeSet<NotePath>| paths.into_iter().collect();
     Delta { added: list(added), changed: list(changed), removed: list(removed) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn delta(added: &[&str], changed: &[&str], removed: &[&str]) -> Delta {
+        let list = |paths: &[&str]| paths.iter().map(|path| NotePath::new(path).unwrap()).collect();
+        Delta { added: list(added), changed: list(changed), removed: list(removed) }
+    }
+
+    #[test]
+    fn deltas_that_nobody_fetches_are_put_together() {
+        let outbox = Outbox::default();
+        for n in 0..MOST_APART - 1 {
+            outbox.put(delta(&[&format!("{n}.md")], &[], &[]));
+        }
+        outbox.put(delta(&["new.md", "brief.md"], &["edited.md", "doomed.md"], &["back.md"]));
+        outbox.put(Delta::default());
+        outbox.put(delta(&["back.md"], &["new.md"], &["brief.md", "doomed.md"]));
+        let mut taken = Vec::new();
+        while let Some(delta) = outbox.take(Duration::ZERO) {
+            taken.push(delta);
+        }
+        assert_eq!(taken.len(), MOST_APART);
+        assert_eq!(taken.last(), Some(&delta(&["new.md"], &["back.md", "edited.md"], &["doomed.md"])));
+    }
+}
