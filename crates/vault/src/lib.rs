@@ -87,6 +87,7 @@ mod ground;
 mod journal;
 mod lock;
 mod set_aside;
+pub mod rename;
 mod spool;
 mod transaction;
 

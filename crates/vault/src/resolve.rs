@@ -88,6 +88,12 @@ impl FileIndex {
         }
     }
 
+    /// The files of one name, folded, with extension. The order is that of insertion.
+    pub(crate) fn named<'a>(&'a self, name: &str) -> impl Iterator<Item = &'a NotePath> {
+        let known = self.shards.get(shard_of(name)).and_then(|shard| shard.get(name));
+        known.into_iter().flatten().map(|known| &known.path)
+    }
+
     /// Which file `target` (decoded, without subpath) means in a link of `source`. The order of
     /// insertion never matters. Linear in the number of files of that name.
     pub(crate) fn resolve(&self, source: &NotePath, target: &str) -> Resolution {
