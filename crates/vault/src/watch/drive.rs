@@ -239,8 +239,12 @@ impl Driver {
         if look.anew || (look.everything && try_again) {
             self.listen_anew();
         }
+        let Some(root) = self.root.as_ref().map(|root| root.real.clone()) else {
+            return;
+        };
         let snapshot = self.vault.snapshot();
-        let mut plan = look::plan(self.vault.root(), &snapshot, &look.paths);
+        // The real root: what is heard is told by it, and a symlink would hide it from that.
+        let mut plan = look::plan(&root, &snapshot, &look.paths);
         plan.everything |= look.everything;
         self.hear(std::mem::take(&mut plan.folders));
         drop(snapshot);
@@ -249,18 +253,19 @@ impl Driver {
         }
         // A commit of this process has its own changes taken in before they are seen here.
         let patience = self.options.quiet * 10;
-        let root = self.root.as_ref().map(|root| root.real.clone()).unwrap_or_default();
         let delta = lock::between_commits(&root, patience, || self.take_in(plan, look.sweep));
         self.shared.outbox.put(delta);
     }
 
     fn take_in(&mut self, plan: Plan, sweep: bool) -> Delta {
+        let began = Instant::now();
         if !plan.everything {
             self.shared.outbox.count(|counts| counts.looks += 1);
-            return without_temporary(self.vault.refresh_files(plan.files));
+            let delta = self.vault.refresh_files(plan.files);
+            self.shared.machine().glanced(began.elapsed(), self.shared.steady());
+            return without_temporary(delta);
         }
         self.shared.outbox.count(|counts| counts.rescans += 1);
-        let began = Instant::now();
         match self.vault.refresh() {
             Ok(delta) => {
                 let found = [&delta.added, &delta.changed, &delta.removed].into_iter().flatten().cloned().collect();
@@ -319,6 +324,10 @@ impl Driver {
 impl Drop for Driver {
     fn drop(&mut self) {
         self.ears = None;
+        if std::thread::panicking() {
+            let message = "watching has ended by a fault; open the vault anew".to_owned();
+            self.shared.outbox.set_problems(vec![Problem { kind: ProblemKind::Watch, line: None, message }]);
+        }
         self.shared.outbox.end();
     }
 }

@@ -22,7 +22,7 @@ const PATIENCE: u32 = 10;
 pub(crate) const PULSE: Duration = Duration::from_secs(30);
 /// How far the clocks may drift apart, or a wake may be late, until something was missed.
 const DRIFT: Duration = Duration::from_secs(5);
-/// A look at everything is followed by so many times its cost without another.
+/// A look is followed by so many times its cost without another that an event asks for.
 const REST: u32 = 4;
 
 /// A moment by two clocks.
@@ -82,8 +82,8 @@ pub(crate) struct Machine {
     left: BTreeSet<usize>,
     came: BTreeSet<usize>,
     heard_at: Duration,
-    /// End and cost of the last look at everything.
     rest_until: Duration,
+    /// What the last look at everything cost.
     cost: Duration,
     interval: Duration,
     sweep_at: Duration,
@@ -201,7 +201,7 @@ impl Machine {
         let spans = self.touched.values().chain(&self.everything).chain(&self.root);
         let first = spans.map(|span| span.first).min()?;
         let due = (self.heard_at + self.options.quiet).min(first + self.patience());
-        Some(if self.everything.is_some() { due.max(self.rest_until) } else { due })
+        Some(due.max(self.rest_until))
     }
 
     /// When [`Machine::next`] has something to do, if nothing more is heard. Linear in the number
@@ -232,11 +232,7 @@ impl Machine {
             look.paths.extend(self.take_touched(at, settled));
             let halves = !std::mem::take(&mut self.left).is_empty();
             self.came.clear();
-            if halves && at < self.rest_until {
-                self.ask_for_everything(at);
-            } else {
-                look.everything = self.everything.take().is_some() || halves;
-            }
+            look.everything = self.everything.take().is_some() || halves;
         }
         if self.sweep_at <= at && !look.everything {
             look.everything = true;
@@ -319,6 +315,11 @@ impl Machine {
         self.compare_clocks(now, false);
     }
 
+    /// A look at some files is over: what it cost, and when it ended.
+    pub(crate) fn glanced(&mut self, cost: Duration, at: Duration) {
+        self.rest_until = self.rest_until.max(at + (cost * REST).min(self.patience()));
+    }
+
     /// A look at everything is over: what it found that was not known, what it cost, and when it
     /// ended.
     pub(crate) fn looked(&mut self, sweep: bool, found: &BTreeSet<NotePath>, cost: Duration, at: Duration) {
@@ -386,6 +387,8 @@ mod tests {
         /// How far the wall clock runs ahead.
         ahead: i64,
         cost: Duration,
+        /// What a look at files costs.
+        glance: Duration,
         /// What the next look at everything finds.
         found: BTreeSet<NotePath>,
         log: Vec<String>,
@@ -399,6 +402,7 @@ mod tests {
                 at: Duration::ZERO,
                 ahead: 0,
                 cost: Duration::from_millis(10),
+                glance: Duration::ZERO,
                 found: BTreeSet::new(),
                 log: Vec::new(),
             };
@@ -445,7 +449,10 @@ mod tests {
                     format!("look at everything{}{how}", if look.anew { ", heard anew" } else { "" })
                 }
                 Task::Look(look) if look.paths.is_empty() => "look at the folder".to_owned(),
-                Task::Look(look) => format!("look at {}", list(&look.paths)),
+                Task::Look(look) => {
+                    self.machine.glanced(self.glance, self.at);
+                    format!("look at {}", list(&look.paths))
+                }
             };
             self.log.push(format!("{at} {line}"));
             self.machine.ended(self.now());
@@ -599,6 +606,18 @@ mod tests {
         }
         play.until(Duration::from_secs(60));
         assert_eq!(play.log.iter().filter(|line| line.contains("everything")).count(), 5, "{:?}", play.log);
+    }
+
+    #[test]
+    fn looks_at_files_that_cost_much_are_fewer() {
+        let mut play = Play::begun();
+        play.glance = Duration::from_millis(400);
+        for n in 0..100 {
+            play.script(&format!("{} touched n.md", 100 + n * 300));
+        }
+        play.until(Duration::from_secs(60));
+        play.log.retain(|line| line.contains("n.md"));
+        assert!((12..=22).contains(&play.log.len()), "{:?}", play.log);
     }
 
     #[test]

@@ -43,6 +43,7 @@ struct Double {
     watches: Arc<AtomicUsize>,
     covered: Arc<AtomicUsize>,
     refuses: Arc<AtomicBool>,
+    hangs: Arc<AtomicBool>,
     heard: Arc<Mutex<Option<Heard>>>,
 }
 
@@ -65,6 +66,9 @@ impl Listen for Double {
 
 impl Ears for Double {
     fn cover(&mut self, _: &Path, _: &dyn Fn() -> bool) -> Result<(), Deaf> {
+        while self.hangs.load(Ordering::SeqCst) {
+            std::thread::sleep(Duration::from_millis(1));
+        }
         let covered = self.covered.fetch_add(1, Ordering::SeqCst) + 1;
         if covered > self.watches.load(Ordering::SeqCst) { Err(Deaf::Limit) } else { Ok(()) }
     }
@@ -203,4 +207,19 @@ fn another_unicode_form_of_a_name_means_everything() {
     let write = |root: &Path| std::fs::write(root.join("Cafe\u{301}.md"), "x").unwrap();
     check_plan("=== a.md\n", write, &["Cafe\u{301}.md"], expect!["everything: true, hear: , look: Café.md"]);
     check_plan("=== Cafe\u{301}.md\n", write, &["Caf\u{e9}.md"], expect!["everything: true, hear: , look: Café.md"]);
+}
+
+#[test]
+fn a_watch_that_hangs_in_the_system_is_not_waited_for_and_ends_later() {
+    let double = Double::with(1000);
+    double.hangs.store(true, Ordering::SeqCst);
+    let folder = temp_vault("=== a.md\nold\n");
+    let vault = Arc::new(Vault::open(folder.path()).unwrap());
+    let watcher = vault.watch_with(options(10, 60_000, 20), Box::new(double.clone())).unwrap();
+    let start = Instant::now();
+    drop(watcher);
+    assert!(start.elapsed() < PATIENCE / 2, "{:?}", start.elapsed());
+    assert_eq!(Arc::strong_count(&vault), 2, "it still hangs");
+    double.hangs.store(false, Ordering::SeqCst);
+    until("it ends", || Arc::strong_count(&vault) == 1);
 }

