@@ -21,6 +21,17 @@ pub struct InlineField {
     pub line: u32,
 }
 
+impl InlineField {
+    /// The key under which Dataview finds the field too: in lower case, blanks as one dash, other
+    /// marks left out; `Part of!` is `part-of`.
+    #[must_use]
+    pub fn lookup_key(&self) -> String {
+        let words = self.key.split_whitespace().collect::<Vec<_>>().join("-");
+        let kept = |c: &char| c.is_alphanumeric() || matches!(c, '_' | '-') || !c.is_ascii();
+        words.chars().filter(kept).flat_map(char::to_lowercase).collect()
+    }
+}
+
 /// How long a key may be, in bytes.
 const MAX_KEY: usize = 120;
 

@@ -64,6 +64,7 @@ mod yaml_value;
 // What a vault is.
 mod graph;
 mod layout;
+mod names;
 mod reading;
 mod resolve;
 mod settings;
@@ -86,8 +87,8 @@ mod fs;
 mod ground;
 mod journal;
 mod lock;
-mod set_aside;
 pub mod rename;
+mod set_aside;
 mod spool;
 mod transaction;
 
@@ -109,6 +110,7 @@ pub use graph::{EdgeKey, EdgeRef, EdgeTarget, LinkGraph};
 pub use inline_field::InlineField;
 pub use layout::{Bucket, Layer, Layout};
 pub use link::{Link, LinkKind};
+pub use names::FileNames;
 pub use note::{DateSource, Document, Note, NoteDate, NoteText};
 pub use path::{NotePath, PathError};
 pub use problem::{Problem, ProblemKind};

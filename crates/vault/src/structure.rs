@@ -56,7 +56,8 @@ struct Region {
 
 /// Reads the structure of `text[body]`. Linear.
 pub(crate) fn scan(text: &str, body: Range<usize>, lines: &Lines<'_>) -> Structure {
-    let first = lines.at(body.start);
+    // An empty body has no line, though its place lies on the last line of the properties.
+    let first = if body.is_empty() { lines.count() } else { lines.at(body.start) };
     let mut masked = mask::inline(text.get(body.clone()).unwrap_or(""));
     let mut walk = Walk::over(text, &masked, body.start, lines);
     let regions = regions(lines, first, &walk.code);
