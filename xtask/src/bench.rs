@@ -28,6 +28,10 @@ enum Name {
     Vault,
     /// An editor and the door write one note at once; nothing that either was told is saved is lost.
     Races,
+    /// Retrieval against questions whose evidence is known: `--data DIR`.
+    Retrieval,
+    /// Recall's speed, size and memory in a large vault, against bare tantivy.
+    Recall,
 }
 
 impl Name {
@@ -36,6 +40,8 @@ impl Name {
         match self {
             Self::Vault => ("dormouse-vault", "vault"),
             Self::Races => ("dormouse-vault", "races"),
+            Self::Retrieval => ("dormouse-recall", "retrieval"),
+            Self::Recall => ("dormouse-recall", "recall"),
         }
     }
 }

@@ -2,6 +2,7 @@
 
 mod bench;
 mod ci;
+mod conformance;
 mod dogfood;
 mod tidy;
 
@@ -25,6 +26,8 @@ enum Command {
     Bench(bench::BenchArgs),
     /// Everything that CI runs, in its order.
     Ci(ci::CiArgs),
+    /// Runs vectors of Obsidian's rules and prints what does not come out.
+    Conformance(conformance::ConformanceArgs),
     /// Lives through a story on a copy of a vault and checks every invariant.
     Dogfood(dogfood::DogfoodArgs),
     /// Checks the crates' arrows, module headers, file sizes and the capability table.
@@ -47,6 +50,7 @@ fn run() -> Result<ExitCode> {
     match Args::parse().command {
         Command::Bench(args) => bench::run(&args),
         Command::Ci(args) => ci::run(&args),
+        Command::Conformance(args) => conformance::run(&args),
         Command::Dogfood(args) => dogfood::run(&args),
         Command::Tidy => tidy::run(&root()),
     }

@@ -68,6 +68,11 @@ pub(crate) enum Command {
     /// Pack what is known about a question into a cited Markdown block for a model.
     #[command(after_help = "Example: dormouse context \"how do we release\" --budget 1500")]
     Context(ContextArgs),
+    /// Print what changes in the vault, as it happens, until Ctrl-C.
+    #[command(after_help = "Example: dormouse watch --json | while read -r line; do echo \"$line\"; done\n\
+        + is new, ~ has other content, - is gone. With --json one object a line, by its type:\n\
+        watching {root} first, delta {added, changed, removed}, problems {problems} when watching is hindered or is no more.")]
+    Watch(WatchArgs),
     /// Print a completion script.
     #[command(after_help = "Example: dormouse completions bash > ~/.local/share/bash-completion/completions/dormouse")]
     Completions {
@@ -186,6 +191,16 @@ pub(crate) struct TraverseArgs {
     /// How many notes at the most.
     #[arg(short = 'n', long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub(crate) limit: u32,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct WatchArgs {
+    /// Look at the whole vault every so many seconds, besides events. Default: 600.
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..=31_536_000))]
+    pub(crate) rescan: Option<u32>,
+    /// End after so many changes.
+    #[arg(long, value_name = "N")]
+    pub(crate) deltas: Option<u64>,
 }
 
 #[derive(Debug, Args)]

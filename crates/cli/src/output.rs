@@ -42,6 +42,23 @@ impl Output {
         Ok(())
     }
 
+    /// Prints `value` as one line of JSON, or what `human` writes, and sends it out at once: for
+    /// commands that go on.
+    pub(crate) fn line<T: Serialize>(
+        &mut self,
+        value: &T,
+        human: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    ) -> Result<()> {
+        if self.json {
+            writeln!(self.out, "{}", serde_json::to_string(value)?)?;
+        } else {
+            let mut page = Vec::new();
+            human(&mut page)?;
+            self.out.write_all(&page)?;
+        }
+        self.finish()
+    }
+
     /// Sends out what is buffered; a full disk shows here.
     pub(crate) fn finish(&mut self) -> Result<()> {
         self.out.flush()?;

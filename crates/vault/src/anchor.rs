@@ -36,7 +36,7 @@ impl Document {
 
 /// What is compared of a heading: most ASCII punctuation counts as a blank, runs of blanks as one;
 /// hyphen, underscore and apostrophe stay; case does not count.
-fn heading_key(text: &str) -> String {
+pub(crate) fn heading_key(text: &str) -> String {
     let blanked: String = text
         .chars()
         .map(|c| if c.is_ascii_punctuation() && !matches!(c, '-' | '_' | '\'') { ' ' } else { c })

@@ -1,24 +1,26 @@
-//! Canvas files: JSON whose `file` nodes name files and whose `text` nodes hold Markdown.
+//! Canvas files: JSON whose nodes name files and hold Markdown.
+//!
+//! What counts, by our decision where Obsidian does not say: the file of a `file` node, the links of
+//! a `text` node, the background picture of a group. A group's label and the URL of a `link` node
+//! are no links, and the lines between nodes (`edges`) are drawing: they type and make no link.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
+use std::ops::Range;
 
-use serde_json::Value;
+use serde::de::IgnoredAny;
 
-use crate::document;
+use crate::document::Written;
+use crate::json_strings::{self, JsonString};
 use crate::lines::Lines;
 use crate::link::{Link, LinkKind};
 use crate::note::Document;
 use crate::problem::{Problem, ProblemKind};
-
-/// How many nodes may be looked for in vain before spans are no longer looked for. It bounds the
-/// work on a canvas whose strings are written with unusual escapes.
-const MAX_MISSES: usize = 16;
+use crate::quoting::{Alignment, Quoting};
 
 impl Document {
-    /// Reads a canvas: the links of its file and text nodes in their order, and the tags of text
-    /// nodes. A text that is no JSON gives a document with a problem. A link's spans are ranges of
-    /// `text`; where the JSON string is written with escapes that hide the link, the target span
-    /// is empty.
+    /// Reads a canvas: the links of its nodes in their order, and the tags of text nodes. A text
+    /// that is no JSON gives a document with a problem. A link's spans are ranges of `text`, in
+    /// which it is written as [`Quoting::Json`] asks. Linear, however deep the JSON is nested.
     #[must_use]
     pub fn parse_canvas(text: &str) -> Self {
         let mut doc = Self { body: 0..text.len(), ..Self::default() };
@@ -27,89 +29,129 @@ impl Document {
         if content.is_empty() {
             return doc;
         }
-        let parsed: Value = match serde_json::from_str(content) {
-            Ok(parsed) => parsed,
-            Err(error) => {
-                doc.problems.push(Problem {
-                    kind: ProblemKind::MalformedCanvas,
-                    line: u32::try_from(error.line()).ok().filter(|line| *line > 0),
-                    message: "the canvas is not JSON; open it in Obsidian and save it again".to_owned(),
-                });
-                return doc;
-            }
-        };
-        let mut place = Place { text, lines: Lines::new(text), cursor: 0, misses: 0 };
+        if let Err(error) = serde_json::from_str::<IgnoredAny>(content) {
+            doc.problems.push(Problem {
+                kind: ProblemKind::MalformedCanvas,
+                line: u32::try_from(error.line()).ok().filter(|line| *line > 0),
+                message: "the canvas is not JSON; open it in Obsidian and save it again".to_owned(),
+            });
+            return doc;
+        }
+        let canvas = Canvas { text, lines: Lines::new(text) };
         let mut seen = HashSet::new();
-        for node in parsed.get("nodes").and_then(Value::as_array).into_iter().flatten() {
-            if let Some(file) = node.get("file").and_then(Value::as_str).filter(|f| !f.is_empty()) {
-                let subpath = node.get("subpath").and_then(Value::as_str).unwrap_or("");
-                doc.links.push(place.file_link(file, subpath));
-            } else if let Some(markdown) = node.get("text").and_then(Value::as_str) {
-                let inner = Self::parse(markdown);
-                let mut links = inner.links;
-                place.relocate(markdown, &mut links);
-                doc.links.append(&mut links);
-                doc.tags.extend(inner.tags.into_iter().filter(|tag| seen.insert(tag.to_lowercase())));
+        for node in canvas.nodes() {
+            match node.kind() {
+                Kind::File => doc.links.extend(canvas.file_link(&node, "file")),
+                Kind::Group => doc.links.extend(canvas.file_link(&node, "background")),
+                Kind::Text => {
+                    let (links, tags) = canvas.text_links(&node);
+                    doc.links.extend(links);
+                    doc.tags.extend(tags.into_iter().filter(|tag| seen.insert(tag.to_lowercase())));
+                }
+                Kind::Other => {}
             }
         }
         doc
     }
 }
 
-/// Where in the canvas the next node is looked for.
-struct Place<'t> {
-    text: &'t str,
-    lines: Lines<'t>,
-    cursor: usize,
-    misses: usize,
+/// What a node is.
+enum Kind {
+    File,
+    Text,
+    Group,
+    Other,
 }
 
-impl Place<'_> {
-    /// The bytes between the quotes of the next JSON string that stands for `value`.
-    fn find(&mut self, value: &str) -> Option<std::ops::Range<usize>> {
-        if self.misses >= MAX_MISSES {
-            return None;
-        }
-        let written = Value::from(value).to_string();
-        match self.text.get(self.cursor..).and_then(|rest| rest.find(&written)) {
-            Some(at) => {
-                let start = self.cursor + at;
-                self.cursor = start + written.len();
-                Some(start + 1..self.cursor - 1)
-            }
-            None => {
-                self.misses += 1;
-                None
-            }
-        }
+/// The string members of one node: what each means, and its bytes between the quotes.
+#[derive(Default)]
+struct Node(BTreeMap<String, (String, Range<usize>)>);
+
+impl Node {
+    fn value(&self, key: &str) -> Option<&str> {
+        self.0.get(key).map(|(value, _)| value.as_str())
     }
 
-    fn file_link(&mut self, file: &str, subpath: &str) -> Link {
-        let found = self.find(file);
-        let span = found.clone().unwrap_or(0..self.text.len());
-        Link {
+    /// By `type`, and by what it holds where that is missing.
+    fn kind(&self) -> Kind {
+        match self.value("type") {
+            Some("file") => Kind::File,
+            Some("text") => Kind::Text,
+            Some("group") => Kind::Group,
+            Some(_) => Kind::Other,
+            None if self.0.contains_key("file") => Kind::File,
+            None if self.0.contains_key("text") => Kind::Text,
+            None => Kind::Other,
+        }
+    }
+}
+
+struct Canvas<'t> {
+    text: &'t str,
+    lines: Lines<'t>,
+}
+
+impl Canvas<'_> {
+    fn nodes(&self) -> Vec<Node> {
+        let mut nodes = Vec::new();
+        let (mut number, mut asked, mut is_nodes) = (None, 0..0, false);
+        for JsonString { node, list, key, span } in json_strings::of_nodes(self.text) {
+            if asked != list {
+                is_nodes = self.meant(&list).as_deref() == Some("nodes");
+                asked = list;
+            }
+            if !is_nodes {
+                continue;
+            }
+            if number != Some(node) {
+                number = Some(node);
+                nodes.push(Node::default());
+            }
+            if let (Some(last), Some(key), Some(value)) = (nodes.last_mut(), self.meant(&key), self.meant(&span)) {
+                last.0.insert(key, (value, span));
+            }
+        }
+        nodes
+    }
+
+    /// The string that is written in `span`.
+    fn meant(&self, span: &Range<usize>) -> Option<String> {
+        let quoted = self.text.get(span.start.checked_sub(1)?..span.end + 1)?;
+        serde_json::from_str(quoted).ok()
+    }
+
+    fn file_link(&self, node: &Node, key: &str) -> Option<Link> {
+        let (file, span) = node.0.get(key).filter(|(file, _)| !file.is_empty())?;
+        Some(Link {
             kind: LinkKind::Canvas,
             line: self.lines.number(span.start),
-            target_span: found.unwrap_or(0..0),
-            span,
-            target: file.to_owned(),
-            subpath: subpath.to_owned(),
+            target_span: span.clone(),
+            span: span.clone(),
+            target: file.clone(),
+            subpath: node.value("subpath").filter(|_| key == "file").unwrap_or("").to_owned(),
             display: None,
             predicate: None,
             key: None,
-        }
+            quoting: Quoting::Json,
+        })
     }
 
-    fn relocate(&mut self, markdown: &str, links: &mut [Link]) {
-        if links.is_empty() {
-            return;
-        }
-        let span = self.find(markdown).unwrap_or(0..0);
+    fn text_links(&self, node: &Node) -> (Vec<Link>, Vec<String>) {
+        let Some((markdown, span)) = node.0.get("text") else {
+            return (Vec::new(), Vec::new());
+        };
+        let (mut links, tags) = Document::parse_text(markdown);
         let source = self.text.get(span.clone()).unwrap_or("");
-        let mut cursor = 0;
-        for link in links {
-            document::relocate(link, markdown, source, span.start, &mut cursor);
-            link.line = self.lines.number(link.span.start);
+        let written = Written {
+            alignment: Alignment::of(source, markdown, Quoting::Json).filter(|_| !links.is_empty()),
+            base: span.start,
+            whole: span.clone(),
+            quoting: Quoting::Json,
+        };
+        for link in &mut links {
+            link.predicate = None;
+            written.place(link, &self.lines);
         }
+        (links, tags)
     }
 }

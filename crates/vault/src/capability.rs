@@ -3,11 +3,13 @@
 use std::collections::BTreeSet;
 
 use crate::change::{Change, ChangeSet, Writer};
+use crate::conserve::retarget::renamed;
 use crate::conserve::{Conservation, Violation};
 use crate::error::CommitError;
 use crate::fs;
 use crate::layout::{Layer, Layout};
 use crate::path::NotePath;
+use crate::rename::bears_links;
 
 /// Checks everything that needs no look at the disk: no file named twice, every change within its
 /// writer's layer, and a rule that the writer may state.
@@ -75,7 +77,7 @@ fn may(set: &ChangeSet, change: &Change, layout: &Layout) -> bool {
         (Writer::Audit, Change::Append { .. }) => note && layer == Layer::Audit,
         (Writer::Person, Change::Create { .. }) => is_persons(layer),
         (Writer::Person, Change::Replace { .. }) => {
-            is_persons(layer) || (note && is_material(layer) && is_retarget(set))
+            is_persons(layer) || (bears_links(path) && is_material(layer) && is_retarget(set))
         }
         (Writer::Person, Change::Rename { to, .. }) => {
             let to = layout.layer(to);
@@ -104,7 +106,7 @@ fn states_its_rule(set: &ChangeSet, change: &Change) -> bool {
             matches!(set.writer, Writer::Split | Writer::Person) && children.contains(path)
         }
         (Conservation::Retarget { from, to }, Change::Rename { from: old, to: new, .. }) => {
-            set.writer == Writer::Person && from == old && to == new
+            set.writer == Writer::Person && renamed(from, to, old).as_ref() == Some(new)
         }
         (Conservation::Retarget { .. }, Change::Replace { .. }) => set.writer == Writer::Person,
         (Conservation::Free, Change::Create { .. } | Change::Replace { .. }) => set.writer == Writer::Person,

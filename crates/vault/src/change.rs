@@ -18,7 +18,7 @@ use crate::version::Version;
 /// | ingest | files in `resource/` | – | – | `Additive` |
 /// | meta | – | – | puts `meta/**.json` | `Additive` |
 /// | audit | – | – | appends to `audit/**.md` | `Additive` |
-/// | person | files in `digest/` and outside the layers | the same; notes of `daily/` and `resource/` under `Retarget` | – | `Retarget` for a rename, else `Free`, or any of dream's and split's |
+/// | person | files in `digest/` and outside the layers | the same; notes and canvases of `daily/` and `resource/` under `Retarget` | – | `Retarget` for a rename, else `Free`, or any of dream's and split's |
 ///
 /// Dream and split may not replace a note that says `locked: true`. A person alone renames: within `digest/` and the user's own notes, or within `daily/` or
 /// `resource/`. A path with a name that starts with a dot is nobody's, and a symbolic link is

@@ -13,6 +13,7 @@ use crate::lock;
 use crate::note::LOCKED;
 use crate::path::NotePath;
 use crate::problem::ProblemKind;
+use crate::rename::bears_links;
 use crate::set_aside;
 use crate::snapshot::Snapshot;
 use crate::vault::{Committed, Vault};
@@ -103,7 +104,7 @@ impl Vault {
     ) -> Result<(std::sync::Arc<Snapshot>, Vec<Touched>), CommitError> {
         let now = self.snapshot();
         let touched = ground::survey(disk, root, set, self.layout())?;
-        let parts: Vec<Part<'_>> = touched.iter().filter(|t| t.path.is_markdown()).map(Part::new).collect();
+        let parts: Vec<Part<'_>> = touched.iter().filter(|t| bears_links(&t.path)).map(Part::new).collect();
         parts.iter().try_for_each(|part| unlocked(part, set.writer))?;
         parts.iter().try_for_each(|part| frontmatter(part, set.writer))?;
         let added: Vec<NotePath> =
@@ -111,7 +112,11 @@ impl Vault {
         let removed: Vec<NotePath> = touched.iter().filter_map(|t| t.from.clone()).collect();
         let after = now.overlaid(&added, &removed);
         let on_disk = |path: &NotePath| fs::locate(root, path).is_file();
-        let lost = conserve::check(&Scene { set, parts, now: &now, after: &after, on_disk: &on_disk });
+        let canvas = |path: &NotePath| {
+            let read = ground::read(disk, &fs::locate(root, path), path).ok().flatten()?;
+            read.utf8.then_some(read.text)
+        };
+        let lost = conserve::check(&Scene { set, parts, now: &now, after: &after, on_disk: &on_disk, canvas: &canvas });
         if lost.is_empty() { Ok((now, touched)) } else { Err(CommitError::Conservation(lost)) }
     }
 

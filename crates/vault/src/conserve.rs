@@ -2,7 +2,7 @@
 
 mod properties;
 mod provenance;
-mod retarget;
+pub(crate) mod retarget;
 mod split;
 
 use serde::Serialize;
@@ -12,6 +12,7 @@ use crate::graph::EdgeKey;
 use crate::ground::Touched;
 use crate::note::Document;
 use crate::path::NotePath;
+use crate::rename::is_canvas;
 use crate::snapshot::Snapshot;
 
 /// The rule that a change set states and the door enforces.
@@ -31,7 +32,9 @@ pub enum Conservation {
         /// The new notes.
         children: Vec<NotePath>,
     },
-    /// A rename: each changed note has the same edges as before, but for the renamed target.
+    /// A rename of a file, or of a folder with all that moves from below it: each changed note or
+    /// canvas has the same links as before, spelled for the new names, and nothing else of it
+    /// changes; no link of another one comes to mean another file.
     Retarget {
         /// The old path.
         from: NotePath,
@@ -108,9 +111,11 @@ pub(crate) struct Scene<'a> {
     pub(crate) after: &'a Snapshot,
     /// Whether a file is on the disk at this moment, whatever the snapshot remembers.
     pub(crate) on_disk: &'a dyn Fn(&NotePath) -> bool,
+    /// The text of a canvas, as it is on the disk at this moment.
+    pub(crate) canvas: &'a dyn Fn(&NotePath) -> Option<String>,
 }
 
-/// One note of the set, parsed before and after.
+/// One note or canvas of the set, parsed before and after.
 pub(crate) struct Part<'a> {
     pub(crate) touched: &'a Touched,
     pub(crate) old: Option<Document>,
@@ -119,7 +124,8 @@ pub(crate) struct Part<'a> {
 
 impl<'a> Part<'a> {
     pub(crate) fn new(touched: &'a Touched) -> Self {
-        Self { touched, old: touched.text_before().map(Document::parse), new: Document::parse(touched.text_after()) }
+        let parse = if is_canvas(&touched.path) { Document::parse_canvas } else { Document::parse };
+        Self { touched, old: touched.text_before().map(parse), new: parse(touched.text_after()) }
     }
 
     fn path(&self) -> &NotePath {
@@ -138,7 +144,7 @@ impl<'a> Part<'a> {
 }
 
 /// Everything that the set would lose under its rule and its writer's duties; empty when all is
-/// conserved. Linear in the texts, and for a rename in the vault's links.
+/// conserved. Linear in the texts, and for a rename in the notes that it concerns.
 pub(crate) fn check(scene: &Scene<'_>) -> Vec<Violation> {
     let mut found = match &scene.set.rule {
         Conservation::Additive | Conservation::Free => Vec::new(),

@@ -1,17 +1,18 @@
 //! One pass over a note's text: from bytes to a [`Document`].
 
 use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 
 use crate::block::Block;
 use crate::frontmatter::{self, Read};
 use crate::inline::{self, Inline};
-use crate::inline_field;
 use crate::lines::Lines;
 use crate::link::{Link, LinkKind};
 use crate::note::Document;
 use crate::path::NotePath;
 use crate::problem::{Problem, ProblemKind};
-use crate::structure;
+use crate::quoting::{Alignment, Quoting};
+use crate::structure::{self, Segment};
 use crate::yaml_spans::{Entry, Scalar};
 
 impl Document {
@@ -28,8 +29,7 @@ impl Document {
         for segment in &structure.segments {
             inline::scan(text, segment, &lines, &mut found);
         }
-        found.fields.sort_by_key(|f| (f.span.start, std::cmp::Reverse(f.span.end)));
-        inline_field::set_predicates(&found.fields, &mut found.links);
+        found.finish();
 
         let mut links = Vec::new();
         if !problems.iter().any(|p| p.kind == ProblemKind::DuplicateKey) {
@@ -50,6 +50,17 @@ impl Document {
             tags,
             problems,
         }
+    }
+
+    /// The links and tags of `text`, a Markdown text that has no properties.
+    pub(crate) fn parse_text(text: &str) -> (Vec<Link>, Vec<String>) {
+        let lines = Lines::new(text);
+        let mut found = Inline::default();
+        for segment in &structure::scan(text, 0..text.len(), &lines).segments {
+            inline::scan(text, segment, &lines, &mut found);
+        }
+        found.finish();
+        (found.links, found.tags)
     }
 
     /// The note's name: `name` of the frontmatter, else its first level-1 heading, else the stem
@@ -81,45 +92,64 @@ fn property_links(text: &str, lines: &Lines<'_>, entry: &Entry) -> Vec<Link> {
     links
 }
 
-/// The links in a YAML string. Where the string is written with escapes, their spans are found by
-/// looking for the written link, and are the whole string where that fails.
+/// The links in a YAML string, where they stand in the source.
 fn scalar_links(text: &str, lines: &Lines<'_>, scalar: &Scalar) -> Vec<Link> {
-    let mut found = Inline::default();
     let source = text.get(scalar.span.clone()).unwrap_or("");
-    if let Some(at) = source.find(&scalar.value).filter(|at| *at <= 1) {
-        let start = scalar.span.start + at;
-        inline::scan(text, &(start..start + scalar.value.len()), lines, &mut found);
-        return found.links;
+    let quoting = Quoting::of_yaml(source);
+    let inner = match quoting {
+        Quoting::YamlSingle | Quoting::YamlDouble => 1..source.len().saturating_sub(1),
+        _ => 0..source.len(),
+    };
+    let mut links = inline_links(&scalar.value);
+    let written = Written {
+        alignment: Alignment::of(source.get(inner.clone()).unwrap_or(""), &scalar.value, quoting),
+        base: scalar.span.start + inner.start,
+        whole: scalar.span.clone(),
+        quoting,
+    };
+    for link in &mut links {
+        written.place(link, lines);
     }
-    let value_lines = Lines::new(&scalar.value);
-    inline::scan(&scalar.value, &(0..scalar.value.len()), &value_lines, &mut found);
-    let mut cursor = 0;
-    for link in &mut found.links {
-        relocate(link, &scalar.value, source, scalar.span.start, &mut cursor);
-        link.line = lines.number(link.span.start);
-    }
+    links
+}
+
+fn inline_links(value: &str) -> Vec<Link> {
+    let mut found = Inline::default();
+    let segment = Segment { span: 0..value.len(), table: false };
+    inline::scan(value, &segment, &Lines::new(value), &mut found);
     found.links
 }
 
-/// Moves a link that was read from `value` to where it is written in `source`, which begins at
-/// byte `base` of the text. When it is not found there its span is all of `source` and its target
-/// span is empty: such a link can't be rewritten in place.
-pub(crate) fn relocate(link: &mut Link, value: &str, source: &str, base: usize, cursor: &mut usize) {
-    let written = value.get(link.span.clone()).unwrap_or("");
-    let found = source.get(*cursor..).and_then(|rest| rest.find(written)).filter(|_| !written.is_empty());
-    match found {
-        Some(at) => {
-            let start = base + *cursor + at;
-            let offset = link.target_span.start - link.span.start;
-            let target = start + offset..start + offset + link.target_span.len();
-            *cursor += at + written.len();
-            link.span = start..start + written.len();
-            link.target_span = target;
+/// A string inside another language: where its text stands in the source.
+pub(crate) struct Written {
+    /// `None` where the string could not be followed: its links can't be rewritten in place.
+    pub(crate) alignment: Option<Alignment>,
+    /// Where the string begins in the source.
+    pub(crate) base: usize,
+    /// All of it, quotes included.
+    pub(crate) whole: Range<usize>,
+    pub(crate) quoting: Quoting,
+}
+
+impl Written {
+    /// Moves a link that was read from the string to where it is written.
+    pub(crate) fn place(&self, link: &mut Link, lines: &Lines<'_>) {
+        let at = |range: &Range<usize>| {
+            let span = self.alignment.as_ref()?.span(range)?;
+            Some(self.base + span.start..self.base + span.end)
+        };
+        match (at(&link.span), at(&link.target_span)) {
+            (Some(span), Some(target)) => {
+                link.span = span;
+                link.target_span = target;
+            }
+            _ => {
+                link.span = self.whole.clone();
+                link.target_span = self.whole.start..self.whole.start;
+            }
         }
-        None => {
-            link.span = base..base + source.len();
-            link.target_span = base..base;
-        }
+        link.quoting = self.quoting;
+        link.line = lines.number(link.span.start);
     }
 }
 

@@ -4,12 +4,14 @@
 //! that one first pass collected. pulldown-cmark's own wikilinks are not used: they panic on some
 //! input and their ranges are not the source's.
 
-use std::collections::HashMap;
 use std::ops::Range;
 
 use crate::inline_field::{self, InlineField};
 use crate::lines::Lines;
 use crate::link::{Link, LinkKind};
+use crate::marks::{Marks, escapes, next_from};
+use crate::quoting::Quoting;
+use crate::structure::Segment;
 use crate::tag;
 use crate::wikilink::{self, Parts};
 
@@ -24,29 +26,50 @@ pub(crate) struct Inline {
     pub(crate) tags: Vec<String>,
 }
 
-/// Reads `text[segment]`. Linear in its length.
-pub(crate) fn scan(text: &str, segment: &Range<usize>, lines: &Lines<'_>, found: &mut Inline) {
-    let Some(source) = text.get(segment.clone()) else {
-        return;
-    };
-    let marks = Marks::of(source);
-    let from = found.links.len();
-    Scan { source, base: segment.start, lines, marks: &marks, found }.run();
-    inline_field::whole_lines(source, segment.start, lines, &marks.opaque, &mut found.fields);
-    drop_outer(&mut found.links, from);
+impl Inline {
+    /// Puts the fields in order and gives the links in them their predicate. Called once, when all
+    /// segments are read.
+    pub(crate) fn finish(&mut self) {
+        self.fields.sort_by_key(|f| (f.span.start, std::cmp::Reverse(f.span.end)));
+        inline_field::set_predicates(&self.fields, &mut self.links);
+    }
 }
 
-/// A Markdown link can't hold another one: of nested ones the innermost counts.
-fn drop_outer(links: &mut Vec<Link>, from: usize) {
+/// Reads one segment of `text`. Linear in its length.
+pub(crate) fn scan(text: &str, segment: &Segment, lines: &Lines<'_>, found: &mut Inline) {
+    let Some(source) = text.get(segment.span.clone()) else {
+        return;
+    };
+    let base = segment.span.start;
+    let marks = Marks::of(source, segment.table);
+    let from = found.links.len();
+    let mut scan = Scan { source, base, lines, marks: &marks, found, shown: Vec::new() };
+    scan.run();
+    let shown = scan.shown;
+    settle(source, &mut found.links, from, &shown);
+    inline_field::whole_lines(source, base, lines, &marks.opaque, &mut found.fields);
+}
+
+/// A Markdown link can't hold another one: of nested ones the innermost counts. The others get
+/// their shown text; `shown` has it for each Markdown link and image from `from` on, in order.
+fn settle(source: &str, links: &mut Vec<Link>, from: usize, shown: &[Range<usize>]) {
     let mut inner = usize::MAX;
     let mut outer = Vec::new();
-    for (index, link) in links.iter().enumerate().skip(from).rev() {
+    let mut shown = shown.iter().rev();
+    for (index, link) in links.iter_mut().enumerate().skip(from).rev() {
+        let text = match link.kind {
+            LinkKind::Markdown | LinkKind::MarkdownEmbed => shown.next(),
+            _ => continue,
+        };
         if link.kind == LinkKind::Markdown {
-            if inner < link.span.end {
-                outer.push(index);
-            }
+            let holds_one = inner < link.span.end;
             inner = link.span.start;
+            if holds_one {
+                outer.push(index);
+                continue;
+            }
         }
+        link.display = text.and_then(|text| source.get(text.clone())).map(ToOwned::to_owned);
     }
     if !outer.is_empty() {
         let mut index = 0;
@@ -57,120 +80,8 @@ fn drop_outer(links: &mut Vec<Link>, from: usize) {
     }
 }
 
-/// Positions that the first pass collects, all in order.
-#[derive(Default)]
-pub(crate) struct Marks {
-    /// Code spans and HTML comments.
-    opaque: Vec<Range<usize>>,
-    opens: Vec<usize>,
-    closes: Vec<usize>,
-    line_ends: Vec<usize>,
-    /// `$` that may end inline math, and `$$`.
-    math: Vec<usize>,
-    display_math: Vec<usize>,
-    /// The partner of each `[` and `(`.
-    partner: HashMap<usize, usize>,
-}
-
-fn next_from(positions: &[usize], at: usize) -> Option<usize> {
-    positions.get(positions.partition_point(|p| *p < at)).copied()
-}
-
-/// Whether the backslash at `i` escapes the byte after it.
-fn escapes(bytes: &[u8], i: usize) -> bool {
-    bytes.get(i) == Some(&b'\\') && bytes.get(i + 1).is_some_and(u8::is_ascii_punctuation)
-}
-
-impl Marks {
-    fn of(source: &str) -> Self {
-        let bytes = source.as_bytes();
-        let at = |i: usize| bytes.get(i).copied().unwrap_or(b'\n');
-        let line_ends = bytes.iter().enumerate().filter(|(_, b)| **b == b'\n').map(|(at, _)| at).collect();
-        let mut marks = Self { line_ends, ..Self::default() };
-        let runs = backtick_runs(bytes);
-        let mut comments_left = true;
-        let (mut squares, mut rounds) = (Vec::new(), Vec::new());
-        let mut i = 0;
-        while i < bytes.len() {
-            match at(i) {
-                b'\\' if escapes(bytes, i) => {
-                    // An escaped bracket still closes a wikilink that a doubled one would.
-                    if at(i + 1) == b']' && at(i + 2) == b']' {
-                        marks.closes.push(i + 1);
-                    }
-                    i += 2;
-                    continue;
-                }
-                b'`' => {
-                    let len = bytes.iter().skip(i).take_while(|b| **b == b'`').count();
-                    let close = runs.get(&len).and_then(|starts| next_from(starts, i + len));
-                    i += len;
-                    if let Some(close) = close {
-                        marks.opaque.push(i - len..close + len);
-                        i = close + len;
-                    }
-                    continue;
-                }
-                b'<' if comments_left && source.get(i..).is_some_and(|s| s.starts_with("<!--")) => {
-                    match source.get(i + 4..).and_then(|s| s.find("-->")) {
-                        Some(len) => {
-                            marks.opaque.push(i..i + 4 + len + 3);
-                            i += 4 + len + 3;
-                            continue;
-                        }
-                        None => comments_left = false,
-                    }
-                }
-                b'[' => {
-                    if at(i + 1) == b'[' {
-                        marks.opens.push(i);
-                    }
-                    squares.push(i);
-                }
-                b']' => {
-                    if at(i + 1) == b']' {
-                        marks.closes.push(i);
-                    }
-                    if let Some(open) = squares.pop() {
-                        marks.partner.insert(open, i);
-                    }
-                }
-                b'(' => rounds.push(i),
-                b')' => {
-                    if let Some(open) = rounds.pop() {
-                        marks.partner.insert(open, i);
-                    }
-                }
-                b'$' if at(i + 1) == b'$' => {
-                    marks.display_math.push(i);
-                    i += 1;
-                }
-                b'$' => {
-                    let tight = i > 0 && !at(i - 1).is_ascii_whitespace();
-                    if tight && !at(i + 1).is_ascii_digit() {
-                        marks.math.push(i);
-                    }
-                }
-                _ => {}
-            }
-            i += 1;
-        }
-        marks
-    }
-}
-
-/// The starts of backtick runs by their length.
-fn backtick_runs(bytes: &[u8]) -> HashMap<usize, Vec<usize>> {
-    let mut runs: HashMap<usize, Vec<usize>> = HashMap::new();
-    let mut i = 0;
-    while let Some(skip) = bytes.get(i..).and_then(|rest| rest.iter().position(|b| *b == b'`')) {
-        i += skip;
-        let len = bytes.iter().skip(i).take_while(|b| **b == b'`').count();
-        runs.entry(len).or_default().push(i);
-        i += len;
-    }
-    runs
-}
+/// How deep in other links' texts an image may stand. It bounds what shown texts are copied.
+const MAX_NESTED: usize = 8;
 
 /// The second pass.
 struct Scan<'a> {
@@ -179,6 +90,8 @@ struct Scan<'a> {
     lines: &'a Lines<'a>,
     marks: &'a Marks,
     found: &'a mut Inline,
+    /// The shown texts of Markdown links and images in the order of the links.
+    shown: Vec<Range<usize>>,
 }
 
 impl Scan<'_> {
@@ -186,7 +99,7 @@ impl Scan<'_> {
         self.source.as_bytes().get(i).copied().unwrap_or(b'\n')
     }
 
-    fn run(mut self) {
+    fn run(&mut self) {
         let bytes = self.source.as_bytes();
         let mut opaque = self.marks.opaque.iter().peekable();
         // Ends of link texts that are being read, with the place behind the whole link.
@@ -209,11 +122,13 @@ impl Scan<'_> {
                 b'!' | b'[' => {
                     let embed = self.at(i) == b'!';
                     let open = i + usize::from(embed);
-                    if self.at(open) != b'[' || (embed && self.hidden(open)) {
+                    if self.at(open) != b'[' || (embed && self.marks.hides(open)) {
                         i += 1;
                     } else if let Some(end) = self.wikilink(i, open, embed) {
                         i = end;
-                    } else if let Some((close, end)) = self.markdown_link(i, open, embed) {
+                    } else if (!embed || texts.len() < MAX_NESTED)
+                        && let Some((close, end)) = self.markdown_link(i, open, embed)
+                    {
                         texts.push((close, end));
                         i = open + 1;
                     } else {
@@ -236,20 +151,15 @@ impl Scan<'_> {
         }
     }
 
-    fn hidden(&self, at: usize) -> bool {
-        let after = self.marks.opaque.partition_point(|o| o.end <= at);
-        self.marks.opaque.get(after).is_some_and(|o| o.start <= at)
-    }
-
     /// Where reading goes on behind the math that opens at `i`, or behind the dollar.
     fn math(&self, i: usize) -> usize {
         if self.at(i + 1) == b'$' {
-            return next_from(&self.marks.display_math, i + 2).unwrap_or(i) + 2;
+            return self.marks.display_math_end(i + 2).unwrap_or(i) + 2;
         }
         if self.at(i + 1).is_ascii_whitespace() {
             return i + 1;
         }
-        next_from(&self.marks.math, i + 2).unwrap_or(i) + 1
+        self.marks.math_end(i + 2).unwrap_or(i) + 1
     }
 
     /// A wikilink whose `[[` stands at `open`; the innermost opening of a line wins.
@@ -258,9 +168,8 @@ impl Scan<'_> {
             return None;
         }
         let close = next_from(&self.marks.closes, open + 2)?;
-        let line_end = next_from(&self.marks.line_ends, open).unwrap_or(usize::MAX);
         let inner = next_from(&self.marks.opens, open + 1).unwrap_or(usize::MAX);
-        if close > line_end || inner < close {
+        if close > self.marks.line_end(open) || inner < close {
             return None;
         }
         let parts = wikilink::split(self.source.get(open + 2..close)?)?;
@@ -271,7 +180,7 @@ impl Scan<'_> {
 
     /// A Markdown link whose text opens at `open`: the end of its text, and its end.
     fn markdown_link(&mut self, start: usize, open: usize, embed: bool) -> Option<(usize, usize)> {
-        let close = *self.marks.partner.get(&open)?;
+        let close = self.marks.partner(open)?;
         let rest = self.source.get(close + 1..)?;
         let destination = wikilink::destination(rest)?;
         let end = close + 1 + destination.end;
@@ -280,9 +189,9 @@ impl Scan<'_> {
             return None;
         }
         if !wikilink::is_external(raw)
-            && let Some(mut parts) = wikilink::split_destination(raw)
+            && let Some(parts) = wikilink::split_destination(raw)
         {
-            parts.display = self.source.get(open + 1..close).map(ToOwned::to_owned);
+            self.shown.push(open + 1..close);
             let kind = if embed { LinkKind::MarkdownEmbed } else { LinkKind::Markdown };
             self.push(kind, start..end, close + 1 + destination.span.start, parts);
         }
@@ -302,12 +211,13 @@ impl Scan<'_> {
             display: parts.display,
             predicate: None,
             key: None,
+            quoting: Quoting::None,
         });
     }
 
     /// `[key:: value]` or `(key:: value)` that opens at `i`: where it ends.
     fn bracketed_field(&mut self, i: usize) -> Option<usize> {
-        let close = *self.marks.partner.get(&i)?;
+        let close = self.marks.partner(i).filter(|close| *close < self.marks.line_end(i))?;
         let field = inline_field::bracketed(self.source, i, close, self.base, self.lines)?;
         self.found.fields.push(field);
         Some(close)

@@ -23,11 +23,22 @@ pub struct InlineField {
     pub line: u32,
 }
 
+impl InlineField {
+    /// The key under which Dataview finds the field too: in lower case, blanks as one dash, other
+    /// marks left out; `Part of!` is `part-of`.
+    #[must_use]
+    pub fn lookup_key(&self) -> String {
+        let words = self.key.split_whitespace().collect::<Vec<_>>().join("-");
+        let kept = |c: &char| c.is_alphanumeric() || matches!(c, '_' | '-') || !c.is_ascii();
+        words.chars().filter(kept).flat_map(char::to_lowercase).collect()
+    }
+}
+
 /// How long a key may be, in bytes.
 const MAX_KEY: usize = 120;
 
-/// The field between the bracket at `open` and its partner at `close`, when there is one on one
-/// line. The work is bounded by the longest key.
+/// The field between the bracket at `open` and its partner at `close`, when there is one; both are
+/// on one line. The work is bounded by the longest key.
 pub(crate) fn bracketed(
     source: &str,
     open: usize,
@@ -35,12 +46,8 @@ pub(crate) fn bracketed(
     base: usize,
     lines: &Lines<'_>,
 ) -> Option<InlineField> {
-    let (start, colons, key) = key_at(source, open + 1, close, true)?;
+    let (_, colons, key) = key_at(source, open + 1, close, true)?;
     let value = source.get(colons + 2..close)?;
-    if value.contains('\n') {
-        return None;
-    }
-    let _ = start;
     Some(field(key, open..close + 1, colons + 2, value, base, lines))
 }
 

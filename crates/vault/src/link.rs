@@ -4,6 +4,8 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
+use crate::quoting::Quoting;
+
 /// The written form of a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum LinkKind {
@@ -17,7 +19,7 @@ pub enum LinkKind {
     MarkdownEmbed,
     /// A quoted link in a frontmatter property.
     Frontmatter,
-    /// A `file` node of a canvas.
+    /// A file that a canvas shows: a `file` node, or a group's background.
     Canvas,
 }
 
@@ -28,7 +30,8 @@ pub struct Link {
     pub kind: LinkKind,
     /// The whole link in the source, brackets included.
     pub span: Range<usize>,
-    /// The target's bytes in the source, without subpath and shown text.
+    /// The target's bytes in the source, without subpath and shown text. A new target is written
+    /// there in the link's own style, and then as [`Link::quoting`] asks. Empty for the note itself.
     pub target_span: Range<usize>,
     /// The target, decoded, without subpath; empty for the source note itself.
     pub target: String,
@@ -42,4 +45,7 @@ pub struct Link {
     pub key: Option<String>,
     /// 1-based line in the file.
     pub line: u32,
+    /// How the link's text is written where it stands: with the escapes of a YAML or JSON string,
+    /// or as it is.
+    pub quoting: Quoting,
 }

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
+#[cfg(feature = "watch")]
+use std::sync::TryLockError as TryQueueError;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -41,6 +43,23 @@ pub(crate) fn with_writer<T>(
         pause = (pause * 2).min(Duration::from_millis(20));
     }
     work()
+}
+
+/// Runs `work` while no thread of this process commits to the vault at `root` (its real path). A
+/// commit that takes longer than `patience` is not waited for.
+#[cfg(feature = "watch")]
+pub(crate) fn between_commits<T>(root: &Path, patience: Duration, work: impl FnOnce() -> T) -> T {
+    let deadline = Instant::now() + patience;
+    let queue =
+        Arc::clone(QUEUES.lock().unwrap_or_else(PoisonError::into_inner).entry(root.to_path_buf()).or_default());
+    loop {
+        match queue.try_lock() {
+            Ok(_turn) => return work(),
+            Err(TryQueueError::Poisoned(_turn)) => return work(),
+            Err(TryQueueError::WouldBlock) if Instant::now() >= deadline => return work(),
+            Err(TryQueueError::WouldBlock) => thread::sleep(Duration::from_millis(2)),
+        }
+    }
 }
 
 /// Takes the writer's lock without waiting and runs `work`; `None` when another has it.

@@ -48,6 +48,8 @@ pub enum ProblemKind {
     TooLarge,
     /// The cache could not be used and is made anew.
     Cache,
+    /// The vault can't be watched as it should be, and is looked at from time to time instead.
+    Watch,
 }
 
 impl fmt::Display for Problem {

@@ -171,7 +171,7 @@ impl FileIndex {
     }
 
     /// The files of this folded name.
-    pub(crate) fn named<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a NotePath> {
+    pub(crate) fn named<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a NotePath> + use<'a> {
         self.known(hash_of(name)).filter(move |known| file_name(&known.folded) == name).map(|known| &known.path)
     }
 

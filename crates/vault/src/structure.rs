@@ -21,8 +21,16 @@ pub(crate) struct Structure {
     pub(crate) headings: Vec<Heading>,
     /// Blocks in order.
     pub(crate) blocks: Vec<Block>,
-    /// Runs of lines that inline syntax may span, as byte ranges, in order.
-    pub(crate) segments: Vec<Range<usize>>,
+    /// Runs of lines that inline syntax may span, in order.
+    pub(crate) segments: Vec<Segment>,
+}
+
+/// A run of lines that inline syntax may span.
+pub(crate) struct Segment {
+    /// Its bytes.
+    pub(crate) span: Range<usize>,
+    /// Whether it is a row of a table, whose bars are borders.
+    pub(crate) table: bool,
 }
 
 /// Per line of the text: what one walk over the block events says.
@@ -33,6 +41,7 @@ struct Walk {
     /// Code and HTML lines: nothing in them is read.
     opaque: Vec<bool>,
     code: Vec<bool>,
+    table: Vec<bool>,
     heading: Vec<bool>,
     /// Whether inline syntax may not reach into this line from the one before.
     fresh: Vec<bool>,
@@ -47,7 +56,8 @@ struct Region {
 
 /// Reads the structure of `text[body]`. Linear.
 pub(crate) fn scan(text: &str, body: Range<usize>, lines: &Lines<'_>) -> Structure {
-    let first = lines.at(body.start);
+    // An empty body has no line, though its place lies on the last line of the properties.
+    let first = if body.is_empty() { lines.count() } else { lines.at(body.start) };
     let mut masked = mask::inline(text.get(body.clone()).unwrap_or(""));
     let mut walk = Walk::over(text, &masked, body.start, lines);
     let regions = regions(lines, first, &walk.code);
@@ -96,6 +106,7 @@ impl Walk {
             changes: Vec::new(),
             opaque: vec![false; count],
             code: vec![false; count],
+            table: vec![false; count],
             heading: vec![false; count],
             fresh: vec![false; count],
             headings: Vec::new(),
@@ -157,6 +168,11 @@ impl Walk {
                     match kind {
                         BlockKind::Quote | BlockKind::Footnote => whole += 1,
                         BlockKind::ListItem => items += 1,
+                        BlockKind::Table => {
+                            for line in line..=last_line(&range) {
+                                set(&mut walk.table, line, true);
+                            }
+                        }
                         BlockKind::Code | BlockKind::Html => {
                             for line in line..=last_line(&range) {
                                 set(&mut walk.opaque, line, true);
@@ -271,8 +287,8 @@ fn is_blank(lines: &Lines<'_>, line: usize) -> bool {
     lines.text(line).trim().is_empty()
 }
 
-fn segments(lines: &Lines<'_>, first: usize, walk: &Walk) -> Vec<Range<usize>> {
-    let mut segments: Vec<Range<usize>> = Vec::new();
+fn segments(lines: &Lines<'_>, first: usize, walk: &Walk) -> Vec<Segment> {
+    let mut segments: Vec<Segment> = Vec::new();
     let mut open = false;
     for line in first..lines.count() {
         if is_set(&walk.opaque, line) || is_blank(lines, line) {
@@ -281,8 +297,8 @@ fn segments(lines: &Lines<'_>, first: usize, walk: &Walk) -> Vec<Range<usize>> {
         }
         let span = lines.span(line);
         match segments.last_mut() {
-            Some(last) if open && !is_set(&walk.fresh, line) => last.end = span.end,
-            _ => segments.push(span),
+            Some(last) if open && !is_set(&walk.fresh, line) => last.span.end = span.end,
+            _ => segments.push(Segment { span, table: is_set(&walk.table, line) }),
         }
         open = true;
     }

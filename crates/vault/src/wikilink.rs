@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use percent_encoding::percent_decode_str;
+use pulldown_cmark::{Event, Parser};
 
 /// A link's parts, before it is known where it stands.
 #[derive(Debug, PartialEq, Eq)]
@@ -43,12 +44,24 @@ pub(crate) fn split(content: &str) -> Option<Parts> {
 /// Splits a Markdown destination at the first raw `#`, then decodes both sides. `None` when it is
 /// empty; external destinations are for the caller to sort out with [`is_external`].
 pub(crate) fn split_destination(raw: &str) -> Option<Parts> {
-    let (path, fragment) = raw.find('#').and_then(|hash| raw.split_at_checked(hash)).unwrap_or((raw, ""));
+    let (path, fragment) = hash(raw).and_then(|hash| raw.split_at_checked(hash)).unwrap_or((raw, ""));
     if path.is_empty() && fragment.len() <= 1 {
         return None;
     }
     let fragment = if fragment.len() > 1 { decode(fragment) } else { String::new() };
     Some(Parts { target_span: 0..path.len(), target: decode(path), subpath: fragment, display: None })
+}
+
+/// Where the subpath of a Markdown destination begins: at the first `#` that is no part of a
+/// character reference (`&#38;`) and is not escaped.
+fn hash(raw: &str) -> Option<usize> {
+    let is_subpath = |at: usize| {
+        let before = raw.get(..at).unwrap_or("");
+        let in_reference = before.ends_with('&') && raw.get(at - 1..).and_then(reference).is_some();
+        let slashes = before.len() - before.trim_end_matches('\\').len();
+        !in_reference && slashes % 2 == 0
+    };
+    raw.match_indices('#').map(|(at, _)| at).find(|at| is_subpath(*at))
 }
 
 /// Whether a destination has a scheme (`https:`, `mailto:`, `obsidian:`) or names a host (`//`).
@@ -64,26 +77,46 @@ pub(crate) fn is_external(destination: &str) -> bool {
         && scheme.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'.' | b'-'))
 }
 
-/// Backslash escapes, then percent escapes. What does not decode to UTF-8 stays as written.
+/// Backslash escapes and character references, then percent escapes. What does not decode to UTF-8
+/// stays as written.
 fn decode(raw: &str) -> String {
-    let unescaped: Cow<'_, str> = if raw.contains('\\') { unescape(raw).into() } else { raw.into() };
+    let unescaped: Cow<'_, str> = if raw.contains(['\\', '&']) { unescape(raw).into() } else { raw.into() };
     let decoded = percent_decode_str(&unescaped).decode_utf8().map(Cow::into_owned);
     decoded.unwrap_or_else(|_| unescaped.clone().into_owned())
 }
 
 fn unescape(raw: &str) -> String {
     let mut out = String::with_capacity(raw.len());
-    let mut chars = raw.chars().peekable();
-    while let Some(c) = chars.next() {
-        match chars.peek() {
-            Some(next) if c == '\\' && next.is_ascii_punctuation() => {
-                out.push(*next);
-                chars.next();
-            }
-            _ => out.push(c),
+    let mut rest = raw;
+    while let Some(c) = rest.chars().next() {
+        let behind = rest.get(c.len_utf8()..).unwrap_or("");
+        let escaped = behind.chars().next().filter(|next| c == '\\' && next.is_ascii_punctuation());
+        if let Some(next) = escaped {
+            out.push(next);
+            rest = behind.get(1..).unwrap_or("");
+        } else if let Some((len, meant)) = if c == '&' { reference(rest) } else { None } {
+            out.push_str(&meant);
+            rest = rest.get(len..).unwrap_or("");
+        } else {
+            out.push(c);
+            rest = behind;
         }
     }
     out
+}
+
+/// The longest name of a character reference, with `&` and `;`.
+const MAX_REFERENCE: usize = 34;
+
+/// A character reference, `&amp;` or `&#38;`, at the start of `text`: its length and what it stands
+/// for. The Markdown parser knows the names.
+fn reference(text: &str) -> Option<(usize, String)> {
+    let name = text.bytes().skip(1).take(MAX_REFERENCE).position(|b| !b.is_ascii_alphanumeric() && b != b'#')?;
+    let written = text.get(..name + 2).filter(|written| written.ends_with(';') && written.len() > 3)?;
+    let read: String = Parser::new(written)
+        .filter_map(|event| if let Event::Text(text) = event { Some(text.into_string()) } else { None })
+        .collect();
+    (read != written && !read.is_empty()).then_some((written.len(), read))
 }
 
 /// A destination and what follows it up to the closing parenthesis.

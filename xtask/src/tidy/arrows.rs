@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
 /// Each crate with the crates of ours that it may depend on.
-const ALLOWED: [(&str, &[&str]); 9] = [
+const ALLOWED: [(&str, &[&str]); 10] = [
     ("dormouse-vault", &[]),
     ("dormouse-model", &[]),
     ("dormouse-dream", &["dormouse-vault", "dormouse-model"]),
@@ -29,6 +29,7 @@ const ALLOWED: [(&str, &[&str]); 9] = [
         ],
     ),
     ("dormouse-fixtures", &[]),
+    ("dormouse-fuzz", &["dormouse-vault", "dormouse-fixtures"]),
     (
         "xtask",
         &[
@@ -39,6 +40,7 @@ const ALLOWED: [(&str, &[&str]); 9] = [
             "dormouse-recall",
             "dormouse-agent-loop",
             "dormouse-fixtures",
+            "dormouse-fuzz",
         ],
     ),
 ];

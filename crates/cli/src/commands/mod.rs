@@ -11,6 +11,7 @@ mod remember;
 mod search;
 mod status;
 mod traverse;
+mod watch;
 
 use std::sync::Arc;
 
@@ -46,6 +47,7 @@ pub(crate) fn run(cli: Cli, out: &mut Output) -> Result<u8> {
         Command::Dream(args) => dream::run(&scene, &args, out),
         Command::Consolidate(args) => consolidate::run(&scene, &args, out),
         Command::Context(args) => context::run(&scene, &args, out),
+        Command::Watch(args) => watch::run(&scene, &args, out),
         Command::Completions { shell } => completions::run(shell, out),
     }
 }

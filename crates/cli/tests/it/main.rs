@@ -12,3 +12,4 @@ mod cycle;
 mod kills;
 mod odd_vaults;
 mod program;
+mod watching;

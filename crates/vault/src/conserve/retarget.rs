@@ -1,109 +1,158 @@
 //! A rename: links to the old name become links to the new one, and nothing else changes.
 
+use std::collections::BTreeSet;
+
+use crate::change::Change;
 use crate::conserve::{Part, Scene, Violation};
 use crate::graph::{EdgeKey, EdgeTarget};
-use crate::link::LinkKind;
-use crate::note::{Document, Note};
+use crate::link::{Link, LinkKind};
+use crate::note::Document;
 use crate::path::NotePath;
+use crate::rename::{Moves, bears_links};
 use crate::resolve::Resolution;
 use crate::snapshot::Snapshot;
 
-/// Checks a rename: each changed note differs in the spelling of link targets alone, and no link
-/// of an unchanged note comes to mean another file.
+/// Checks a rename: each changed note or canvas differs in the spelling of link targets alone, and
+/// no link of another one comes to mean another file. What is not UTF-8 can't be rewritten and is
+/// passed over.
 pub(super) fn check(from: &NotePath, to: &NotePath, scene: &Scene<'_>) -> Vec<Violation> {
-    let rename = Rename { from, to, scene };
-    if !scene.parts.iter().any(|part| part.touched.from.as_ref() == Some(from)) {
-        return vec![Violation::OutOfRule { path: from.clone() }];
+    let moves = Moves::of(scene.set);
+    let out_of_rule = |path: &NotePath| Violation::OutOfRule { path: path.clone() };
+    if moves.is_empty() {
+        return vec![out_of_rule(from)];
     }
-    let changed = scene.parts.iter().filter_map(|part| rename.changed_note(part));
-    let others = scene
-        .now
-        .notes()
-        .filter(|note| note.path != *from && !scene.parts.iter().any(|part| *part.path() == note.path))
-        .filter_map(|note| rename.other_note(note));
-    changed.chain(others).collect()
+    let mut found: Vec<Violation> = Vec::new();
+    for change in &scene.set.changes {
+        let covered = match change {
+            Change::Rename { from: old, to: new, .. } => renamed(from, to, old).as_ref() == Some(new),
+            other => bears_links(other.path()),
+        };
+        if !covered {
+            found.push(out_of_rule(change.path()));
+        }
+    }
+    let turn = Turn { moves: &moves, now: scene.now, after: scene.after };
+    found.extend(scene.parts.iter().filter_map(|part| changed(&turn, part)));
+    let touched: BTreeSet<&NotePath> = scene.parts.iter().map(|part| old_path(part)).collect();
+    let others = moves.concerned(scene.now).into_iter().filter(|path| !touched.contains(path));
+    found.extend(others.filter_map(|path| other(&turn, scene, &path)));
+    found
 }
 
-struct Rename<'a> {
-    from: &'a NotePath,
-    to: &'a NotePath,
-    scene: &'a Scene<'a>,
+/// The new name that a rename of `from` to `to` gives to `old`, which it may be or lie below.
+pub(crate) fn renamed(from: &NotePath, to: &NotePath, old: &NotePath) -> Option<NotePath> {
+    if old == from {
+        return Some(to.clone());
+    }
+    let rest = old.as_str().strip_prefix(from.as_str()).filter(|rest| rest.starts_with('/'))?;
+    NotePath::new(&format!("{to}{rest}")).ok()
+}
+
+fn old_path<'a>(part: &Part<'a>) -> &'a NotePath {
+    part.touched.from.as_ref().unwrap_or(&part.touched.path)
+}
+
+fn changed(turn: &Turn<'_>, part: &Part<'_>) -> Option<Violation> {
+    if part.touched.before.as_ref().is_some_and(|before| !before.utf8) {
+        return None;
+    }
+    let old = (part.touched.text_before()?, part.old.as_ref()?);
+    turn.compare(old_path(part), old, (part.touched.text_after(), &part.new))
+}
+
+fn other(turn: &Turn<'_>, scene: &Scene<'_>, path: &NotePath) -> Option<Violation> {
+    match scene.now.note(path) {
+        Some(note) if note.utf8 => turn.compare(path, ("", note.doc()), ("", note.doc())),
+        Some(_) => None,
+        None => {
+            let text = (scene.canvas)(path)?;
+            let doc = Document::parse_canvas(&text);
+            turn.compare(path, (&text, &doc), (&text, &doc))
+        }
+    }
+}
+
+/// The vault before and after a rename.
+pub(crate) struct Turn<'a> {
+    pub(crate) moves: &'a Moves,
+    pub(crate) now: &'a Snapshot,
+    pub(crate) after: &'a Snapshot,
 }
 
 /// What of a link must survive, and where it leads.
-type Kept<'d> = (LinkKind, &'d str, Option<&'d str>, EdgeKey);
+type Kept<'d> = (LinkKind, &'d str, EdgeKey);
 
-impl Rename<'_> {
-    fn changed_note(&self, part: &Part<'_>) -> Option<Violation> {
-        let path = part.path();
-        let source = part.touched.from.as_ref().unwrap_or(path);
-        let old = part.old.as_ref()?;
-        let before = self.skeleton(self.scene.now, source, part.touched.text_before()?, old);
-        let after = self.skeleton(self.scene.after, path, part.touched.text_after(), &part.new);
-        let missing: Vec<EdgeKey> =
-            before.1.iter().filter(|kept| !after.1.contains(kept)).map(|kept| kept.3.clone()).collect();
-        if !missing.is_empty() {
-            Some(Violation::EdgesLost { path: path.clone(), missing })
-        } else if before != after {
-            Some(Violation::OutOfRule { path: path.clone() })
-        } else {
-            None
-        }
-    }
-
-    fn other_note(&self, note: &Note) -> Option<Violation> {
-        let concerned =
-            note.doc().links.iter().any(|link| names(&link.target, self.from) || names(&link.target, self.to));
-        if !concerned {
-            return None;
-        }
-        let after = self.scene.after.edges_of(&note.path, note.doc());
-        let mut missing = self.scene.now.edges_of(&note.path, note.doc());
-        for edge in &mut missing {
-            edge.target = self.mapped(edge.target.clone());
-        }
-        // An unresolved link that the new name makes whole is no loss.
-        missing.retain(|edge| matches!(edge.target, EdgeTarget::File(_)) && !after.contains(edge));
-        (!missing.is_empty()).then(|| Violation::EdgesLost { path: note.path.clone(), missing })
-    }
-
-    /// A text with its links cut out, and what the links say.
-    fn skeleton<'d>(
+impl Turn<'_> {
+    /// Whether the text `before`, of the note whose old path is `source`, and the text `after` differ
+    /// in anything but the spelling of targets, or a link means another file than it did.
+    pub(crate) fn compare(
         &self,
-        snapshot: &Snapshot,
         source: &NotePath,
-        text: &'d str,
-        doc: &'d Document,
-    ) -> (String, Vec<Kept<'d>>) {
-        let mut links: Vec<_> = doc.links.iter().collect();
-        links.sort_by_key(|link| link.span.start);
-        let (mut rest, mut at, mut kept) = (String::with_capacity(text.len()), 0, Vec::new());
-        for link in links {
-            let target = match snapshot.resolve(source, &link.target) {
-                Resolution::File { path, .. } => self.mapped(EdgeTarget::File(path)),
-                Resolution::Unresolved(key) => EdgeTarget::Unresolved(key),
-                Resolution::External => continue,
-            };
-            rest.push_str(text.get(at..link.span.start).unwrap_or(""));
-            rest.push('\0');
-            at = at.max(link.span.end);
-            let predicate = link.predicate.as_ref().map(|p| p.to_lowercase());
-            kept.push((link.kind, link.subpath.as_str(), link.display.as_deref(), EdgeKey { target, predicate }));
+        before: (&str, &Document),
+        after: (&str, &Document),
+    ) -> Option<Violation> {
+        let path = self.moves.to(source);
+        let mut old = kept(self.now, source, before.1);
+        for link in &mut old {
+            if let EdgeTarget::File(file) = &link.2.target {
+                link.2.target = EdgeTarget::File(self.moves.to(file).clone());
+            }
         }
-        rest.push_str(text.get(at..).unwrap_or(""));
-        (rest, kept)
+        let new = kept(self.after, path, after.1);
+        let same = old.len() == new.len() && old.iter().zip(&new).all(|(old, new)| self.is_same(old, new));
+        if !same {
+            let mut left = new;
+            old.retain(|link| {
+                let at = left.iter().position(|new| self.is_same(link, new));
+                at.map(|at| left.swap_remove(at)).is_none()
+            });
+            let missing: Vec<EdgeKey> = old.into_iter().map(|link| link.2).collect();
+            if !missing.is_empty() {
+                return Some(Violation::EdgesLost { path: path.clone(), missing });
+            }
+        }
+        let alike = same && skeleton(before.0, before.1) == skeleton(after.0, after.1);
+        (!alike).then(|| Violation::OutOfRule { path: path.clone() })
     }
 
-    fn mapped(&self, target: EdgeTarget) -> EdgeTarget {
-        match target {
-            EdgeTarget::File(path) if path == *self.from => EdgeTarget::File(self.to.clone()),
-            other => other,
-        }
+    /// Whether a link leads where it led. One that led nowhere may come to mean a moved file.
+    fn is_same(&self, old: &Kept<'_>, new: &Kept<'_>) -> bool {
+        let leads = match (&old.2.target, &new.2.target) {
+            (EdgeTarget::Unresolved(_), EdgeTarget::File(file)) => self.moves.makes(file),
+            // A relative link to nothing is spelled anew when its note moves.
+            (EdgeTarget::Unresolved(old), EdgeTarget::Unresolved(new)) => {
+                old == new || (old.starts_with('.') && new.starts_with('.'))
+            }
+            (old, new) => old == new,
+        };
+        leads && old.0 == new.0 && old.1 == new.1 && old.2.predicate == new.2.predicate
     }
 }
 
-/// Whether a link's target could mean `path`: its last name is the file's, with or without `.md`.
-fn names(target: &str, path: &NotePath) -> bool {
-    let last = target.rsplit('/').next().unwrap_or(target).to_lowercase();
-    last == path.file_name().to_lowercase() || last == path.stem().to_lowercase()
+/// What the links of a document say, in the order of the text.
+fn kept<'d>(snapshot: &Snapshot, source: &NotePath, doc: &'d Document) -> Vec<Kept<'d>> {
+    let kept = |link: &'d Link| {
+        let target = match snapshot.resolve(source, &link.target) {
+            Resolution::File { path, .. } => EdgeTarget::File(path),
+            Resolution::Unresolved(key) => EdgeTarget::Unresolved(key),
+            Resolution::External => return None,
+        };
+        let predicate = link.predicate.as_ref().map(|p| p.to_lowercase());
+        Some((link.kind, link.subpath.as_str(), EdgeKey { target, predicate }))
+    };
+    doc.links.iter().filter_map(kept).collect()
+}
+
+/// A text with the targets of its links cut out.
+fn skeleton(text: &str, doc: &Document) -> String {
+    let mut targets: Vec<_> = doc.links.iter().map(|link| &link.target_span).collect();
+    targets.sort_by_key(|span| (span.start, span.end));
+    let (mut rest, mut at) = (String::with_capacity(text.len()), 0);
+    for span in targets {
+        rest.push_str(text.get(at..span.start).unwrap_or(""));
+        rest.push('\0');
+        at = at.max(span.end);
+    }
+    rest.push_str(text.get(at..).unwrap_or(""));
+    rest
 }

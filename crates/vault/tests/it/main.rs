@@ -23,6 +23,7 @@ mod meta;
 mod parsing;
 mod process;
 mod snapshot;
+mod rename;
 mod spool;
 #[cfg(feature = "watch")]
 mod watch;

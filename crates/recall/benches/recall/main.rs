@@ -1,0 +1,2 @@
+//! A measurement.
+fn main() {}

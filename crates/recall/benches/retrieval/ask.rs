@@ -1,0 +1,90 @@
+//! Asking the engine: a real vault, its real index, `Recall::search`.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Instant;
+
+use dormouse_fixtures::TempVault;
+use dormouse_recall::{Recall, RecallConfig, SearchReply, SearchRequest, SignalSwitches};
+use dormouse_vault::Vault;
+
+use crate::Outcome;
+use crate::data::{Place, Question};
+use crate::figures::Answered;
+use crate::options::Scope;
+
+/// Notes and passages that are asked for: enough for the first 20 blocks and for 8,000 characters.
+const NOTES: usize = 40;
+const PASSAGES: usize = 20;
+
+/// A copy of the vault, indexed.
+pub(crate) struct Bench {
+    pub(crate) vault: Arc<Vault>,
+    _copy: TempVault,
+}
+
+impl Bench {
+    /// Copies the vault without its cache, opens it and builds the index.
+    pub(crate) fn open(folder: &Path, config: &RecallConfig) -> Outcome<Self> {
+        let copy = dormouse_fixtures::temp_vault("");
+        dormouse_fixtures::copy_tree(folder, copy.path());
+        let _ = std::fs::remove_dir_all(copy.path().join(".dormouse"));
+        Self::over(copy, config)
+    }
+
+    /// Opens a vault that was made for this, and builds the index.
+    pub(crate) fn over(copy: TempVault, config: &RecallConfig) -> Outcome<Self> {
+        let vault = Arc::new(Vault::open(copy.path())?);
+        Recall::open(Arc::clone(&vault), config.clone())?.sync()?;
+        Ok(Self { vault, _copy: copy })
+    }
+
+    /// Asks every question.
+    pub(crate) fn ask(
+        &self,
+        questions: &[Question],
+        config: &RecallConfig,
+        signals: SignalSwitches,
+        scope: Scope,
+    ) -> Outcome<Vec<Answered>> {
+        let recall = Recall::open(Arc::clone(&self.vault), config.clone())?;
+        recall.sync()?;
+        let mut out = Vec::with_capacity(questions.len());
+        for question in questions {
+            let mut request = SearchRequest {
+                limit: NOTES,
+                passages: PASSAGES,
+                signals,
+                quiet: true,
+                ..SearchRequest::new(question.query.as_str())
+            };
+            if let (Scope::Conversation, Some(conversation)) = (scope, &question.conversation) {
+                request.filters.properties.insert("conv".to_owned(), conversation.clone());
+            }
+            let started = Instant::now();
+            let reply = recall.search(&request)?;
+            let milliseconds = started.elapsed().as_secs_f64() * 1_000.0;
+            let (blocks, notes) = rankings(&reply);
+            out.push(Answered::of(&question.id, &question.category, &question.evidence, &blocks, &notes, milliseconds));
+        }
+        Ok(out)
+    }
+}
+
+/// The blocks with their lengths in characters by score, and the notes in order.
+fn rankings(reply: &SearchReply) -> (Vec<(Place, usize)>, Vec<Place>) {
+    let mut blocks: Vec<(f64, Place, usize)> = Vec::new();
+    for hit in &reply.hits {
+        let place = |id: &Option<String>| (hit.path.to_string(), id.clone());
+        blocks.extend(hit.passages.iter().map(|p| (p.score, place(&p.block_id), p.text.chars().count())));
+    }
+    blocks.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let notes = reply.hits.iter().map(|hit| (hit.path.to_string(), None)).collect();
+    (blocks.into_iter().map(|(_, place, length)| (place, length)).collect(), notes)
+}
+
+/// The engine with signals left away: the text score of single blocks, and what stands around them.
+pub(crate) fn bare() -> [(&'static str, SignalSwitches); 2] {
+    let text = SignalSwitches::NONE;
+    [("block text alone", text), ("+ neighbours, note", SignalSwitches { neighbours: true, note: true, ..text })]
+}

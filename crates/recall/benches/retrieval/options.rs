@@ -1,0 +1,165 @@
+//! What the measurement is asked to do.
+
+use std::path::PathBuf;
+
+use dormouse_recall::{RecallConfig, SignalSwitches};
+use serde_json::Value;
+
+use crate::Outcome;
+
+/// What `--help` prints.
+pub(crate) const HELP: &str = "cargo xtask bench retrieval --data DIR|LONGMEMEVAL.json
+  --scope conversation|vault   a question searches its own conversation, or everything (default)
+  --unit block|note            what the tables count (default block; the JSON has both)
+  --embed PATH                 a static embedding model, where this build has embeddings
+  --json FILE                  the figures
+  --lines FILE                 one line of JSON per question
+  --limit N                    N questions, spread evenly
+  --set NAME=VALUE             a setting of recall, repeatable; SIGNAL=false switches a signal off
+  --against NAME=VALUE         a second setting, compared pair by pair, repeatable
+  --ablate                     each part of the score taken out
+  --arms                       grep, plain tantivy, and the engine's bare text score
+  --typo                       one slip in one word of each question";
+
+/// What is counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Unit {
+    Block,
+    Note,
+}
+
+/// What a question searches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Scope {
+    Conversation,
+    Vault,
+}
+
+/// The options of a run.
+pub(crate) struct Options {
+    pub(crate) data: PathBuf,
+    pub(crate) scope: Scope,
+    pub(crate) unit: Unit,
+    pub(crate) json: Option<PathBuf>,
+    pub(crate) lines: Option<PathBuf>,
+    pub(crate) limit: Option<usize>,
+    pub(crate) config: RecallConfig,
+    pub(crate) signals: SignalSwitches,
+    pub(crate) against: Option<RecallConfig>,
+    pub(crate) ablate: bool,
+    pub(crate) arms: bool,
+    pub(crate) typo: bool,
+}
+
+impl Options {
+    /// Reads them; `None` when help is wanted.
+    pub(crate) fn read(args: impl Iterator<Item = String>) -> Outcome<Option<Self>> {
+        let mut out = Self {
+            data: PathBuf::new(),
+            scope: Scope::Vault,
+            unit: Unit::Block,
+            json: None,
+            lines: None,
+            limit: None,
+            config: RecallConfig { spool: false, ..RecallConfig::default() },
+            signals: SignalSwitches::ALL,
+            against: None,
+            ablate: false,
+            arms: false,
+            typo: false,
+        };
+        let mut against = Vec::new();
+        let mut args = args.filter(|arg| arg != "--bench");
+        while let Some(arg) = args.next() {
+            match arg.as_str() {
+                "--help" | "-h" => return Ok(None),
+                "--ablate" => out.ablate = true,
+                "--arms" => out.arms = true,
+                "--typo" => out.typo = true,
+                _ => {
+                    let value = args.next().ok_or_else(|| format!("{arg} needs a value, or is no option"))?;
+                    match arg.as_str() {
+                        "--data" => out.data = from_caller(&value),
+                        "--json" => out.json = Some(from_caller(&value)),
+                        "--lines" => out.lines = Some(from_caller(&value)),
+                        "--limit" => out.limit = Some(value.parse()?),
+                        "--scope" if value == "conversation" => out.scope = Scope::Conversation,
+                        "--scope" if value == "vault" => out.scope = Scope::Vault,
+                        "--unit" if value == "block" => out.unit = Unit::Block,
+                        "--unit" if value == "note" => out.unit = Unit::Note,
+                        "--set" => out.set(&value)?,
+                        "--against" => against.push(value),
+                        "--embed" => return Err("this build has no embeddings".into()),
+                        _ => return Err(format!("unknown option {arg} {value}").into()),
+                    }
+                }
+            }
+        }
+        if out.data.as_os_str().is_empty() {
+            return Err("--data is needed; --help lists the options".into());
+        }
+        if !against.is_empty() {
+            let mut other = out.config.clone();
+            for setting in &against {
+                other = with(&other, setting)?;
+            }
+            out.against = Some(other);
+        }
+        Ok(Some(out))
+    }
+
+    fn set(&mut self, setting: &str) -> Outcome<()> {
+        match setting.split_once('=') {
+            Some(("all", "false")) => self.signals = SignalSwitches::NONE,
+            Some((name, "false")) if SignalSwitches::NAMES.contains(&name) => self.signals = self.signals.without(name),
+            _ => self.config = with(&self.config, setting)?,
+        }
+        Ok(())
+    }
+}
+
+/// A path as the caller meant it.
+fn from_caller(path: &str) -> PathBuf {
+    std::env::var_os("BENCH_CWD").map_or_else(PathBuf::new, PathBuf::from).join(path)
+}
+
+/// `config` with one setting changed, `NAME=VALUE`.
+pub(crate) fn with(config: &RecallConfig, setting: &str) -> Outcome<RecallConfig> {
+    let (name, value) = setting.split_once('=').ok_or("a setting is NAME=VALUE")?;
+    let mut fields = serde_json::to_value(config)?;
+    let value: Value = serde_json::from_str(value)?;
+    match fields.get_mut(name) {
+        Some(field) => *field = value,
+        None => return Err(format!("recall has no setting {name:?}").into()),
+    }
+    Ok(serde_json::from_value(fields)?)
+}
+
+/// Every part of the score, with what takes it out.
+pub(crate) fn ablations(
+    config: &RecallConfig,
+    signals: SignalSwitches,
+) -> Outcome<Vec<(String, RecallConfig, SignalSwitches)>> {
+    let mut out = Vec::new();
+    for name in SignalSwitches::NAMES {
+        out.push((name.to_owned(), config.clone(), signals.without(name)));
+    }
+    let fields = serde_json::to_value(config)?;
+    let part =
+        |name: &&String| ["_share", "_bonus", "_penalty", "_weight", "_alpha"].iter().any(|end| name.ends_with(end));
+    let layers = ["digest_weight", "daily_weight", "resource_weight", "other_weight"];
+    for name in fields.as_object().into_iter().flat_map(serde_json::Map::keys).filter(part) {
+        if layers.contains(&name.as_str()) {
+            continue;
+        }
+        // A name weighs as any other word, when it is not weighed apart.
+        let neutral = if name == "name_weight" { "1.0" } else { "0.0" };
+        out.push((name.clone(), with(config, &format!("{name}={neutral}"))?, signals));
+    }
+    for neutral in ["b=0.75", "k1=1.2", "irregular_forms=false"] {
+        if let Ok(config) = with(config, neutral) {
+            out.push((neutral.to_owned(), config, signals));
+        }
+    }
+    Ok(out)
+}

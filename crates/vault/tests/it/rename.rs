@@ -1,0 +1,570 @@
+//! Renaming with every link written anew: forms, captures, refusals, and the laws.
+
+use dormouse_fixtures::{TempVault, temp_vault};
+use dormouse_vault::rename::{self, RenameError, Renaming};
+use dormouse_vault::{CommitError, NotePath, Vault};
+use expect_test::{Expect, expect};
+
+fn path(text: &str) -> NotePath {
+    NotePath::new(text).unwrap()
+}
+
+/// Plans, shows that the dry run changes nothing and that the real run does what it said, and gives
+/// the plan.
+#[track_caller]
+fn renamed(folder: &TempVault, from: &str, to: &str) -> Result<Renaming, RenameError> {
+    let vault = Vault::open(folder.path()).unwrap();
+    let before = folder.files();
+    let plan = rename::plan(&vault, &path(from), &path(to))?;
+    let dry = vault.preview(&plan.change_set).unwrap();
+    assert_eq!(folder.files(), before, "a dry run writes nothing");
+    let committed = vault.commit(&plan.change_set).unwrap();
+    assert_eq!(committed.written.len(), dry.len());
+    let fresh = Vault::open(folder.path()).unwrap();
+    assert_eq!(fresh.snapshot().fingerprint(), vault.snapshot().fingerprint());
+    Ok(plan)
+}
+
+/// What a rename reports and which files are others afterwards.
+#[track_caller]
+fn check(vault: &str, from: &str, to: &str, expected: Expect) {
+    let folder = temp_vault(vault);
+    expected.assert_eq(&shown(&folder, from, to));
+}
+
+#[track_caller]
+fn shown(folder: &TempVault, from: &str, to: &str) -> String {
+    let before = folder.files();
+    let report = match renamed(folder, from, to) {
+        Ok(plan) => plan.report,
+        Err(error) => {
+            assert_eq!(folder.files(), before);
+            return format!("refused: {error}\n");
+        }
+    };
+    let mut out = String::new();
+    for link in &report.rewritten {
+        let why = link.longer.as_ref().map_or_else(String::new, |longer| format!(" ({longer})"));
+        out.push_str(&format!("{}:{} {} → {}{why}\n", link.path, link.line, link.before, link.after));
+    }
+    for link in &report.resolved {
+        out.push_str(&format!("{}:{} {} now means {}\n", link.path, link.line, link.link, link.to));
+    }
+    for warning in &report.warnings {
+        out.push_str(&format!("{warning}\n"));
+    }
+    out
+}
+
+/// The file `source` holds `before`; after the rename it holds `after`.
+#[track_caller]
+fn becomes(vault: &str, from: &str, to: &str, source: &str, before: &str, after: &str) {
+    let folder = temp_vault(vault);
+    folder.write(source, before);
+    renamed(&folder, from, to).unwrap();
+    assert_eq!(folder.read(source), after);
+}
+
+#[test]
+fn every_form_of_a_link_is_kept() {
+    let vault = "=== a/Old.md\n# H\ntext ^b\n=== a/Older.md\n=== x/Else.md\n";
+    let turns = |before: &str, after: &str| becomes(vault, "a/Old.md", "b/New.md", "c/n.md", before, after);
+    turns("[[Old]] [[Older]] [[Nowhere]]\n", "[[New]] [[Older]] [[Nowhere]]\n");
+    turns("[[a/Old]] [[a/Old.md]] [[Old.md]]\n", "[[b/New]] [[b/New.md]] [[New.md]]\n");
+    turns("[[/a/Old]] [[../a/Old]] [[./../a/Old.md]]\n", "[[/b/New]] [[../b/New]] [[../b/New.md]]\n");
+    turns("[[Old#H|x]] ![[Old|300]] ![[Old#^b|100x145]]\n", "[[New#H|x]] ![[New|300]] ![[New#^b|100x145]]\n");
+    turns("[[ Old ]] [[Old | Old ]] [[old]]\n", "[[ New ]] [[New | Old ]] [[New]]\n");
+    turns("[x](Old.md) [x](a/Old) ![x](a/Old.md#H \"t\")\n", "[x](New.md) [x](b/New) ![x](b/New.md#H \"t\")\n");
+    turns("[x](../a/Old.md) [x](<a/Old.md#H>) [x](/a/Old.md)\n", "[x](../b/New.md) [x](<b/New.md#H>) [x](/b/New.md)\n");
+    turns(
+        "| a | b |\n|---|---|\n| [[Old\\|x]] | [[a/Old\\|y]] |\n",
+        "| a | b |\n|---|---|\n| [[New\\|x]] | [[b/New\\|y]] |\n",
+    );
+    turns("supports:: [[Old]], (rel:: [[a/Old|o]])\n", "supports:: [[New]], (rel:: [[b/New|o]])\n");
+    turns(
+        "%% [[Old]] %% ~~[[Old]]~~ ==[[Old]]== [^1]\n\n[^1]: [[Old]]\n",
+        "%% [[New]] %% ~~[[New]]~~ ==[[New]]== [^1]\n\n[^1]: [[New]]\n",
+    );
+    turns(
+        "`[[Old]]` $[[Old]]$ \\[\\[Old\\]\\] <!-- [[Old]] -->\n\n```\n[[Old]]\n```\n",
+        "`[[Old]]` $[[Old]]$ \\[\\[Old\\]\\] <!-- [[Old]] -->\n\n```\n[[Old]]\n```\n",
+    );
+    turns("[![[Old]]](Old.md)\n", "[![[New]]](New.md)\n");
+    turns("\u{feff}[[Old]]\r\n\r\n- [[Old|Old]]", "\u{feff}[[New]]\r\n\r\n- [[New|Old]]");
+}
+
+#[test]
+fn properties_keep_their_quotes_and_everything_around() {
+    let vault = "=== a/Old.md\n=== a/It's.md\n";
+    let turns = |before: &str, after: &str| becomes(vault, "a/Old.md", "b/It's \"new\".md", "n.md", before, after);
+    turns(
+        "---\n# [[Old]]\nup: \"[[Old|o]]\"   # [[Old]]\nlist:\n  - '[[a/Old]]'\n  - \"[x](Old.md)\"\nbare: [[Old]]\n---\n",
+        "---\n# [[Old]]\nup: \"[[It's \\\"new\\\"|o]]\"   # [[Old]]\nlist:\n  - '[[b/It''s \"new\"]]'\n  - \"[x](It's%20\\\"new\\\".md)\"\nbare: [[Old]]\n---\n",
+    );
+    becomes(
+        vault,
+        "a/It's.md",
+        "a/Its.md",
+        "n.md",
+        "---\na: \"caf\\u00e9 \\\"q\\\" [[It's]] \\t\"\nb: '[[It''s|it''s]]'\n---\r\n[[It's]]\n",
+        "---\na: \"caf\\u00e9 \\\"q\\\" [[Its]] \\t\"\nb: '[[Its|it''s]]'\n---\r\n[[Its]]\n",
+    );
+}
+
+#[test]
+fn destinations_keep_their_encoding() {
+    let vault = "=== a/Old One.md\n=== 图/计划.md\n";
+    let turns = |to: &str, before: &str, after: &str| becomes(vault, "a/Old One.md", to, "n.md", before, after);
+    turns("b/New.md", "[x](a/Old%20One.md#H)\n", "[x](b/New.md#H)\n");
+    turns("b/A (b.md", "[x](Old%20One.md) [y](<Old One.md>)\n", "[x](A%20%28b.md) [y](<A (b.md>)\n");
+    turns("b/A (b).md", "[x](Old%20One.md)\n", "[x](A%20(b).md)\n");
+    turns("b/50%20.md", "[x](Old%20One.md)\n", "[x](50%2520.md)\n");
+    turns("b/é 图.md", "[x](Old%20One.md) [y](%4fld%20One.md)\n", "[x](é%20图.md) [y](é%20图.md)\n");
+    turns("b/a<b>.md", "[x](<Old One.md>)\n", "[x](<a%3Cb%3E.md>)\n");
+    becomes(
+        vault,
+        "图/计划.md",
+        "图/笔记 一.md",
+        "n.md",
+        "[x](%E5%9B%BE/%E8%AE%A1%E5%88%92.md) [y](图/计划.md)\n",
+        "[x](%E5%9B%BE/%E7%AC%94%E8%AE%B0%20%E4%B8%80.md) [y](图/笔记%20一.md)\n",
+    );
+}
+
+#[test]
+fn a_canvas_is_rewritten_inside_its_strings() {
+    let vault = "=== a/Old.md\n# H\n=== a/pic.png\n";
+    becomes(
+        vault,
+        "a/Old.md",
+        "b/\"N\" é.md",
+        "c.canvas",
+        r##"{"nodes":[{"id":"1","type":"file","file":"a/Old.md","subpath":"#H"},{"type":"text","text":"\u00e9 [[Old|o]]\n\"[x](a\/Old.md)\""},{"type":"file","file":"a\/Old.md"}],"edges":[]}"##,
+        r##"{"nodes":[{"id":"1","type":"file","file":"b/\"N\" é.md","subpath":"#H"},{"type":"text","text":"\u00e9 [[\"N\" é|o]]\n\"[x](b\/\"N\"%20é.md)\""},{"type":"file","file":"b\/\"N\" é.md"}],"edges":[]}"##
+            .replace(r#"(b\/"N""#, r#"(b\/\"N\""#)
+            .as_str(),
+    );
+    becomes(
+        vault,
+        "a/pic.png",
+        "pics/p.png",
+        "c.canvas",
+        r#"{"nodes":[{"type":"file","file":"a/pic.png"}]}"#,
+        r#"{"nodes":[{"type":"file","file":"pics/p.png"}]}"#,
+    );
+}
+
+/// VLT-01 and VLT-15: rows of a table, and a note that links to itself.
+#[test]
+fn vlt_01_and_15_tables_and_self_links_are_counted_and_rewritten() {
+    let folder = temp_vault(
+        "=== people/Ana Reyes.md\n# Ana Reyes\n=== notes/rota.md\n| Day | Who |\n|---|---|\n| Mon | [[Ana Reyes\\|Ana]] |\n| Tue | [[people/Ana Reyes\\|AR]] |\n\nAsk [[Ana Reyes|Ana]] first.\n",
+    );
+    let report = renamed(&folder, "people/Ana Reyes.md", "people/Ana R.md").unwrap().report;
+    assert_eq!((report.rewritten.len(), report.files_rewritten()), (3, 1));
+    assert_eq!(
+        folder.read("notes/rota.md"),
+        "| Day | Who |\n|---|---|\n| Mon | [[Ana R\\|Ana]] |\n| Tue | [[people/Ana R\\|AR]] |\n\nAsk [[Ana R|Ana]] first.\n"
+    );
+    let folder = temp_vault(
+        "=== logs/Storm log.md\nSee [[Storm log]] and [[Storm log#Times|t]] and [[logs/Storm log]] and [[#Times]].\n\n## Times\n=== z.md\n[[Storm log]]\n",
+    );
+    let report = renamed(&folder, "logs/Storm log.md", "logs/Storm log 2.md").unwrap().report;
+    assert_eq!(report.rewritten.len(), 4);
+    assert_eq!(
+        folder.read("logs/Storm log 2.md"),
+        "See [[Storm log 2]] and [[Storm log 2#Times|t]] and [[logs/Storm log 2]] and [[#Times]].\n\n## Times\n"
+    );
+    assert_eq!(folder.read("z.md"), "[[Storm log 2]]\n");
+    assert!(Vault::open(folder.path()).unwrap().snapshot().unresolved().is_empty());
+}
+
+/// VLT-05.
+#[test]
+fn vlt_05_no_bracket_is_left_behind() {
+    becomes("=== Café Notes.md\nc\n", "Café Notes.md", "Oak.md", "w3.md", "x [[Café Notes]] y\n", "x [[Oak]] y\n");
+    becomes(
+        "=== Tea<.md\n=== x&.md\n",
+        "Tea<.md",
+        "T>.md",
+        "w.md",
+        "[[Tea<|Pot]] [[x&|y]] [[p*|q]]\n",
+        "[[T>|Pot]] [[x&|y]] [[p*|q]]\n",
+    );
+}
+
+/// VLT-03 and VLT-08: what is no link for the graph is none for a rename, and the other way round.
+#[test]
+fn vlt_03_and_08_graph_and_rename_read_the_same_links() {
+    check(
+        "=== Old.md\n=== n.md\n`[[Old]]`\n\n    [[Old]]\n\n~~~toml\n[[Old]]\n~~~\n%% [[Old]] ![[Old#P]] %%\n<!-- [[Old]] -->\n",
+        "Old.md",
+        "New.md",
+        expect![[r#"
+            n.md:8 [[Old]] → [[New]]
+            n.md:8 ![[Old#P]] → ![[New#P]]
+        "#]],
+    );
+}
+
+/// VLT-17.
+#[test]
+fn vlt_17_markdown_links_keep_brackets_fragment_and_title() {
+    becomes(
+        "=== 🗂 Box/Plan B.md\n# Plan B\n\n## Part 1\n",
+        "🗂 Box/Plan B.md",
+        "🗂 Box/Plan C.md",
+        "s.md",
+        "[b](<🗂 Box/Plan B.md#part-1>) [c](./%F0%9F%97%82%20Box/Plan%20B.md) [d](%F0%9F%97%82%20Box/Plan%20B.md#part-1 \"t\") [[Plan B#Part 1|x]]\n",
+        "[b](<🗂 Box/Plan C.md#part-1>) [c](./%F0%9F%97%82%20Box/Plan%20C.md) [d](%F0%9F%97%82%20Box/Plan%20C.md#part-1 \"t\") [[Plan C#Part 1|x]]\n",
+    );
+}
+
+/// VLT-14.
+#[test]
+fn vlt_14_a_change_of_case_alone_is_a_rename() {
+    check(
+        "=== Note.md\n=== note.md\n=== hello.md\nkeep me\n=== src.md\n[[note]] [[Note]] [[nOTE]] [[hello]]\n",
+        "hello.md",
+        "Hello.md",
+        expect![[r#"
+            src.md:1 [[hello]] → [[Hello]]
+        "#]],
+    );
+    check(
+        "=== Note.md\n=== note.md\n",
+        "note.md",
+        "NOTE.md",
+        expect![[r#"
+        refused: Note.md: a file of this name is there
+    "#]],
+    );
+}
+
+/// VLT-26.
+#[test]
+fn vlt_26_a_file_that_is_not_utf_8_is_named_and_left_alone() {
+    let folder = temp_vault("=== ok.md\nfine [[Cible]]\n=== Cible.md\nc\n");
+    folder.write("l1.md", b"Pr\xe9sentation, voir [[Cible]]\n");
+    expect![[r#"
+        ok.md:1 [[Cible]] → [[But]]
+        l1.md: not UTF-8, so that 1 link(s) in it are not rewritten and break
+    "#]]
+    .assert_eq(&shown(&folder, "Cible.md", "But.md"));
+    assert_eq!(folder.files().get("l1.md").unwrap(), b"Pr\xe9sentation, voir [[Cible]]\n");
+    assert!(folder.files().values().all(|bytes| !bytes.windows(3).any(|w| w == b"\xef\xbf\xbd")));
+    // It may be moved itself.
+    expect![[r#""#]].assert_eq(&shown(&folder, "l1.md", "x/l2.md"));
+}
+
+/// VLT-09 and VLT-12: the nearest of one name, and another Unicode form of it.
+#[test]
+fn vlt_09_and_12_no_link_comes_to_mean_another_note() {
+    // The new name lies nearer to notes that use it already.
+    check(
+        "=== a/README.md\n=== b/README.md\n=== notes/Old.md\n[[README]]\n=== notes/x.md\n[[README]] [[Old]]\n=== home.md\n[[README]] [[b/README]] [[notes/Old]]\n",
+        "notes/Old.md",
+        "notes/README.md",
+        expect![[r#"
+            home.md:1 [[notes/Old]] → [[notes/README]]
+            notes/Old.md:1 [[README]] → [[a/README]] (longer, since the short form would mean notes/README.md)
+            notes/x.md:1 [[README]] → [[a/README]] (longer, since the short form would mean notes/README.md)
+            notes/x.md:1 [[Old]] → [[README]]
+        "#]],
+    );
+    check(
+        "=== Cafe\u{301}.md\n=== src.md\n[[Café]] [[Cafe\u{301}]]\n=== x/n.md\n[[Plan]]\n=== x/Plan.md\n",
+        "Café.md",
+        "Plan.md",
+        expect![[r#"
+            src.md:1 [[Café]] → [[Plan]]
+            src.md:1 [[Café]] → [[Plan]]
+            x/n.md:1 [[Plan]] → [[x/Plan]] (longer, since the short form would mean Plan.md)
+        "#]],
+    );
+}
+
+#[test]
+fn a_longer_form_is_written_where_the_short_one_is_taken() {
+    // Of two notes with the new name the other is shorter, nearer, or the exact path.
+    check(
+        "=== a/Old.md\n=== New.md\n=== s.md\n[[Old]] [x](Old.md) [[New]]\n",
+        "a/Old.md",
+        "a/New.md",
+        expect![[r#"
+        s.md:1 [[Old]] → [[a/New]] (longer, since the short form would mean New.md)
+        s.md:1 [x](Old.md) → [x](a/New.md) (longer, since the short form would mean New.md)
+    "#]],
+    );
+    // The name of a note that was there is captured by the new one.
+    check(
+        "=== deep/er/New.md\n=== Old.md\n=== s.md\n---\nup: \"[[New|n]]\"\n---\n[[New]] [[Old]] [[er/New]] ![x](New.md)\n=== c.canvas\n{\"nodes\":[{\"type\":\"text\",\"text\":\"[[New]]\"}]}\n",
+        "Old.md",
+        "New.md",
+        expect![[r#"
+            c.canvas:1 [[New]] → [[deep/er/New]] (longer, since the short form would mean New.md)
+            s.md:2 [[New|n]] → [[deep/er/New|n]] (longer, since the short form would mean New.md)
+            s.md:4 [[New]] → [[deep/er/New]] (longer, since the short form would mean New.md)
+            s.md:4 [[Old]] → [[New]]
+            s.md:4 ![x](New.md) → ![x](deep/er/New.md) (longer, since the short form would mean New.md)
+        "#]],
+    );
+    // A link to nothing becomes whole.
+    check(
+        "=== Old.md\n=== s.md\n[[New]] [[new.md]] [[x/New]] [[Old]]\n",
+        "Old.md",
+        "New.md",
+        expect![[r#"
+        s.md:1 [[Old]] → [[New]]
+        s.md:1 [[New]] now means New.md
+        s.md:1 [[new.md]] now means New.md
+    "#]],
+    );
+    // The dot in a name makes a wikilink look for a file of that extension first.
+    check(
+        "=== Old.md\n=== v1.png\n=== s.md\n[[Old]]\n",
+        "Old.md",
+        "v1.png.md",
+        expect![[r#"
+        s.md:1 [[Old]] → [[v1.png.md]] (longer, since the short form would mean v1.png)
+    "#]],
+    );
+}
+
+#[test]
+fn the_links_of_the_moved_note_go_on_meaning_what_they_meant() {
+    check(
+        "=== a/Old.md\n[[B]] [[./B]] [x](../c/C.md) [[a/B]] ![[./none]] [[../b/gone]] [[#H]] [[Old]] [[./Old|me]]\n=== a/B.md\n=== b/B.md\n=== c/C.md\n",
+        "a/Old.md",
+        "b/New.md",
+        expect![[r#"
+            a/Old.md:1 [[B]] → [[a/B]] (longer, since the short form would mean b/B.md)
+            a/Old.md:1 [[./B]] → [[../a/B]]
+            a/Old.md:1 [[Old]] → [[New]]
+            a/Old.md:1 [[./Old|me]] → [[./New|me]]
+        "#]],
+    );
+    // A relative link to nothing does not become whole by the move.
+    check(
+        "=== a/Old.md\n[[./x]] [[../y]]\n=== b/x.md\n",
+        "a/Old.md",
+        "b/Old.md",
+        expect![[r#"
+        a/Old.md:1 [[./x]] → [[../a/x]]
+    "#]],
+    );
+}
+
+#[test]
+fn pictures_and_folders_are_renamed_too() {
+    check(
+        "=== img/a b.png\n=== n.md\n![[a b.png|100]] ![x](img/a%20b.png) [[A B.PNG]]\n",
+        "img/a b.png",
+        "pics/c d.jpg",
+        expect![[r#"
+            n.md:1 ![[a b.png|100]] → ![[c d.jpg|100]]
+            n.md:1 ![x](img/a%20b.png) → ![x](pics/c%20d.jpg)
+            n.md:1 [[A B.PNG]] → [[c d.jpg]]
+        "#]],
+    );
+    let folder = temp_vault(
+        "=== old/x.md\n[[y]] [[old/y]] [[../z]] [[./deep/w]]\n=== old/y.md\n=== old/deep/w.md\n[[../x]] ![[p.png]]\n=== old/deep/p.png\n=== z.md\n[[old/x]] [[y]] [x](old/deep/w.md) [[older/x]]\n=== older/x.md\n",
+    );
+    expect![[r#"
+        old/x.md:1 [[old/y]] → [[new/place/y]]
+        old/x.md:1 [[../z]] → [[../../z]]
+        z.md:1 [[old/x]] → [[new/place/x]]
+        z.md:1 [x](old/deep/w.md) → [x](new/place/deep/w.md)
+    "#]]
+    .assert_eq(&shown(&folder, "old", "new/place"));
+    expect![[r#"
+        === new/place/deep/p.png
+        === new/place/deep/w.md
+        [[../x]] ![[p.png]]
+        === new/place/x.md
+        [[y]] [[new/place/y]] [[../../z]] [[./deep/w]]
+        === new/place/y.md
+        === older/x.md
+        === z.md
+        [[new/place/x]] [[y]] [x](new/place/deep/w.md) [[older/x]]
+    "#]]
+    .assert_eq(&folder.dump());
+}
+
+#[test]
+fn what_cannot_be_renamed_is_refused_and_says_why() {
+    let vault = "=== a.md\n=== b.md\n=== pic.png\n=== daily/2026-11-30/e.md\n=== resource/r.pdf\n=== digest/wiki/d.md\n=== meta/m.json\n{}\n=== audit/2026-11-30/dream.md\n=== f/x.md\n=== C#/y.md\n[[a]]\n";
+    let refused = |from: &str, to: &str, expected: Expect| check(vault, from, to, expected);
+    refused(
+        "none.md",
+        "x.md",
+        expect![[r#"
+        refused: none.md: no such file
+    "#]],
+    );
+    refused(
+        "a.md",
+        "a.md",
+        expect![[r#"
+        refused: a.md: this is its name already
+    "#]],
+    );
+    refused(
+        "a.md",
+        "b.md",
+        expect![[r#"
+        refused: b.md: a file of this name is there
+    "#]],
+    );
+    refused(
+        "a.md",
+        "B.md",
+        expect![[r#"
+        refused: b.md: a file of this name is there
+    "#]],
+    );
+    refused(
+        "a.md",
+        "x#y.md",
+        expect![[r#"
+        refused: x#y.md: no link can name a file with `#` in its name
+    "#]],
+    );
+    refused(
+        "a.md",
+        "new [1]/y.md",
+        expect![[r#"
+        refused: new [1]/y.md: no link can name a file with `[` in its name
+    "#]],
+    );
+    refused(
+        "a.md",
+        "x %%y.md",
+        expect![[r#"
+        refused: x %%y.md: `%%` in a name opens a comment in every link to it
+    "#]],
+    );
+    refused(
+        "a.md",
+        "con.md",
+        expect![[r#"
+        refused: con.md: Windows keeps this name for a device
+    "#]],
+    );
+    refused(
+        "a.md",
+        "x .md",
+        expect![[r#"
+        refused: x .md: a name may not start with a blank, nor end with a blank or a dot
+    "#]],
+    );
+    refused(
+        "a.md",
+        ".x.md",
+        expect![[r#"
+        refused: .x.md: a name that starts with a dot is never read
+    "#]],
+    );
+    refused(
+        "a.md",
+        "a.txt",
+        expect![[r#"
+        refused: a.md to a.txt: a note keeps its extension `.md`, and another file does not get it
+    "#]],
+    );
+    refused(
+        "pic.png",
+        "pic.md",
+        expect![[r#"
+        refused: pic.png to pic.md: a note keeps its extension `.md`, and another file does not get it
+    "#]],
+    );
+    refused(
+        "f",
+        "f/g",
+        expect![[r#"
+        refused: f to f/g: a folder can't be moved into itself
+    "#]],
+    );
+    refused(
+        "daily/2026-11-30/e.md",
+        "e.md",
+        expect![[r#"
+        refused: daily/2026-11-30/e.md to e.md: other is no place to rename to from there
+    "#]],
+    );
+    refused(
+        "a.md",
+        "resource/a.md",
+        expect![[r#"
+        refused: a.md to resource/a.md: resource is no place to rename to from there
+    "#]],
+    );
+    refused(
+        "audit/2026-11-30/dream.md",
+        "audit/x.md",
+        expect![[r#"
+        refused: audit/2026-11-30/dream.md to audit/x.md: audit is no place to rename in
+    "#]],
+    );
+    // What is allowed: material within its layer, digests and own notes among each other, folders
+    // that are there already whatever they are called.
+    refused("daily/2026-11-30/e.md", "daily/2026-11-30/f.md", expect![[r#""#]]);
+    refused("a.md", "digest/wiki/a.md", expect![[r#""#]]);
+    refused("a.md", "C#/a.md", expect![[r#""#]]);
+    refused(
+        "a.md",
+        "Q: what?.md",
+        expect![[r#"
+        C#/y.md:1 [[a]] → [[Q: what?]]
+        Q: what?.md: not every file system can hold `:` in a name
+    "#]],
+    );
+}
+
+#[test]
+fn a_folder_that_no_link_can_write_is_left_out_of_it() {
+    // A wikilink can't name the folder, a destination can.
+    check(
+        "=== C#/d/Old.md\n=== x/New.md\n=== x/s.md\n[[Old]] [x](C%23/d/Old.md) [y](Old.md)\n",
+        "C#/d/Old.md",
+        "C#/d/New.md",
+        expect![[r#""#]],
+    );
+    // Where nothing that a wikilink can say means the file, nothing is renamed.
+    check("=== C#/Old.md\n=== x/New.md\n=== x/s.md\n[[Old]]\n", "C#/Old.md", "C#/New.md", expect![[r#""#]]);
+}
+
+#[test]
+fn a_rename_is_all_or_nothing_beside_an_editor() {
+    let folder = temp_vault("=== Old.md\n=== a.md\n[[Old]]\n=== b.md\n[[Old]]\n");
+    let vault = Vault::open(folder.path()).unwrap();
+    let plan = rename::plan(&vault, &path("Old.md"), &path("New.md")).unwrap();
+    folder.write("b.md", "[[Old]] edited\n");
+    let before = folder.files();
+    assert!(
+        matches!(vault.commit(&plan.change_set), Err(CommitError::Conflict(conflict)) if conflict.path == path("b.md"))
+    );
+    assert_eq!(folder.files(), before);
+    // A note that came in between and uses the name is seen at the door.
+    let plan = rename::plan(&vault, &path("Old.md"), &path("New.md")).unwrap();
+    folder.write("c.md", "[[Old]]\n");
+    folder.write("c.canvas", "{\"nodes\":[{\"type\":\"file\",\"file\":\"Old.md\"}]}");
+    vault.refresh().unwrap();
+    let before = folder.files();
+    assert!(matches!(vault.commit(&plan.change_set), Err(CommitError::Conservation(lost)) if lost.len() == 2));
+    assert_eq!(folder.files(), before);
+    // A file took the new name.
+    let plan = rename::plan(&vault, &path("Old.md"), &path("New.md")).unwrap();
+    folder.write("new.md", "mine\n");
+    assert!(matches!(vault.commit(&plan.change_set), Err(CommitError::Conflict(_))));
+}
+
+#[test]
+fn many_links_are_rewritten_in_one_go() {
+    let notes: String = (0..200).map(|n| format!("=== n/{n:04}.md\nsee [[Old]] and [[Else]]\n")).collect();
+    let folder = temp_vault(&format!("{notes}=== Old.md\n=== Else.md\n"));
+    let report = renamed(&folder, "Old.md", "New.md").unwrap().report;
+    assert_eq!(report.rewritten.len(), 200);
+    assert_eq!(folder.read("n/0199.md"), "see [[New]] and [[Else]]\n");
+}
