@@ -26,14 +26,14 @@ impl Vault {
         if self.is_read_only() {
             return Err(CommitError::ReadOnly { path: self.root().to_path_buf() });
         }
-        let file = self.cache_dir().join(name);
+        let file = self.canonical()?.join(".dormouse").join(name);
         let is_own = OWN.contains(&name.split('/').next().unwrap_or(name));
         let placed = if is_own || NotePath::new(name).is_err() {
             Err(io::Error::from(io::ErrorKind::InvalidInput))
         } else {
             place(&OsDisk, &file, bytes)
         };
-        placed.map_err(|source| CommitError::Io { path: file, source })
+        placed.map_err(|source| CommitError::of_disk(file, source))
     }
 }
 

@@ -71,14 +71,17 @@ impl Vault {
             let (now, touched) = self.examine(disk, root, set)?;
             let active: Vec<&Touched> = touched.iter().filter(|t| !t.is_idle()).collect();
             if active.is_empty() {
-                return Ok(Committed { written: Vec::new(), snapshot: now, displaced: Vec::new() });
+                return Ok(Committed { written: Vec::new(), snapshot: now, displaced: settled.recovered });
             }
             if set.writer == Writer::Meta {
                 let kept = active.iter().try_for_each(|put| set_aside::keep(disk, root, put));
                 kept.map_err(|(path, source)| io_error(root, path, source))?;
             }
             match write(disk, root, &active) {
-                Ok(displaced) => return Ok(self.committed(&active, displaced)),
+                Ok(displaced) => {
+                    let displaced = settled.recovered.into_iter().chain(displaced).collect();
+                    return Ok(self.committed(&active, displaced));
+                }
                 Err((at, Failure::Moved(_))) if at.is_some_and(|t| !t.pinned) && tries < TRIES => tries += 1,
                 Err((Some(moved), Failure::Moved(_))) => return Err(conflict(disk, root, moved)),
                 Err((_, Failure::Moved(_))) => return Err(CommitError::Locked { what: "commit" }),
@@ -132,7 +135,8 @@ impl Vault {
         Committed { written, snapshot, displaced }
     }
 
-    fn canonical(&self) -> Result<PathBuf, CommitError> {
+    /// The vault's folder without symbolic links: what is beneath it is reached through none.
+    pub(crate) fn canonical(&self) -> Result<PathBuf, CommitError> {
         self.root().canonicalize().map_err(|source| CommitError::Io { path: self.root().to_path_buf(), source })
     }
 }
@@ -172,8 +176,10 @@ fn steps(touched: &Touched, run: &Run<'_>, n: usize) -> Vec<Work> {
         work.push(Work { step, content });
     }
     if touched.from.is_some() {
+        let is_respelled = fs::fold(place) == fs::fold(&touched.lies);
+        let via = is_respelled.then(|| run.temp_for(&touched.lies, n + work.len()));
         let step =
-            Step::Rename { from: place.clone(), target: touched.lies.clone(), expected: touched.version_after() };
+            Step::Rename { from: place.clone(), target: touched.lies.clone(), expected: touched.version_after(), via };
         work.push(Work { step, content: String::new() });
     }
     work
@@ -221,10 +227,9 @@ fn conflict(disk: &dyn Disk, root: &Path, moved: &Touched) -> CommitError {
 }
 
 fn io_error(root: &Path, path: PathBuf, source: std::io::Error) -> CommitError {
-    if source.kind() == std::io::ErrorKind::ReadOnlyFilesystem {
-        CommitError::ReadOnly { path: root.to_path_buf() }
-    } else {
-        CommitError::Io { path, source }
+    match CommitError::of_disk(path, source) {
+        CommitError::ReadOnly { .. } => CommitError::ReadOnly { path: root.to_path_buf() },
+        error => error,
     }
 }
 

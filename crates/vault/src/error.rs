@@ -111,6 +111,12 @@ pub enum CommitError {
         /// The vault.
         path: PathBuf,
     },
+    /// A symbolic link stands where the vault has to write: it is written through none.
+    #[error("{}: there is a symbolic link on the way, and nothing is written through one; put the file or folder itself there", path.display())]
+    Symlink {
+        /// The file or folder that can't be reached without it.
+        path: PathBuf,
+    },
     /// The operating system said no.
     #[error("{}: {source}", path.display())]
     Io {
@@ -119,6 +125,20 @@ pub enum CommitError {
         /// What it said.
         source: io::Error,
     },
+}
+
+impl CommitError {
+    /// What the operating system said of `path`, as the error that it means.
+    pub(crate) fn of_disk(path: PathBuf, source: io::Error) -> Self {
+        if source.kind() == io::ErrorKind::ReadOnlyFilesystem {
+            return Self::ReadOnly { path };
+        }
+        #[cfg(unix)]
+        if rustix::io::Errno::from_io_error(&source) == Some(rustix::io::Errno::LOOP) {
+            return Self::Symlink { path };
+        }
+        Self::Io { path, source }
+    }
 }
 
 /// A conflict, with everything that is needed to plan again.

@@ -6,6 +6,8 @@
 //! is). Whoever finds a journal whose writer is gone takes a plan away, takes an apply back, and
 //! clears up after a done.
 
+mod back;
+mod displaced;
 mod run;
 
 pub(crate) use run::Run;
@@ -22,7 +24,7 @@ use crate::lock;
 use crate::path::NotePath;
 use crate::problem::{Problem, ProblemKind};
 use crate::version::Version;
-use run::{Io, emulated_copy, gone};
+use run::{Io, gone};
 
 /// What every temporary file's name starts with: a dot-file is never a note.
 pub(crate) const TEMP_PREFIX: &str = ".dormouse-tmp-";
@@ -36,8 +38,15 @@ pub(crate) enum Step {
     Create { target: String, temp: String, new: Version },
     /// `temp` and `target` exchange their names.
     Replace { target: String, temp: String, expected: Version, new: Version },
-    /// `from` gets the free name `target`.
-    Rename { from: String, target: String, expected: Version },
+    /// `from` gets the free name `target`. Two spellings that one file system may take for the same
+    /// name go by way of `via`.
+    Rename {
+        from: String,
+        target: String,
+        expected: Version,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        via: Option<String>,
+    },
 }
 
 /// A step with the content that its temporary file gets.
@@ -51,6 +60,9 @@ pub(crate) struct Work {
 struct Journal {
     version: u32,
     steps: Vec<Step>,
+    /// The folders that the commit makes, outer ones first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    folders: Vec<String>,
 }
 
 /// Why the steps were not done. They have been taken back.
@@ -66,6 +78,8 @@ pub(crate) enum Failure {
 pub(crate) struct Settled {
     pub(crate) problems: Vec<Problem>,
     pub(crate) touched: Vec<NotePath>,
+    /// Where bytes are that another program wrote into a file after it was replaced.
+    pub(crate) recovered: Vec<PathBuf>,
 }
 
 impl Step {
@@ -82,25 +96,54 @@ impl Step {
         }
     }
 
+    /// The names of ours that the step may leave.
+    fn own(&self) -> Option<&str> {
+        if let Self::Rename { via, .. } = self { via.as_deref() } else { self.temp() }
+    }
+
     fn names(&self) -> impl Iterator<Item = &str> {
         let from = if let Self::Rename { from, .. } = self { Some(from.as_str()) } else { None };
         from.into_iter().chain([self.target()])
     }
+
+    /// The versions that the step itself knows: any other content is somebody else's.
+    fn versions(&self) -> impl Iterator<Item = Version> {
+        let (first, second) = match self {
+            Self::Create { new, .. } => (*new, None),
+            Self::Replace { expected, new, .. } => (*new, Some(*expected)),
+            Self::Rename { expected, .. } => (*expected, None),
+        };
+        second.into_iter().chain([first])
+    }
 }
 
-/// Settles what a writer that died has left, unless another is writing now. Does nothing, and
-/// makes no folder, in a vault without a journal.
+/// Settles what a writer that died has left, unless another is writing now; then tells what waits
+/// for a person in `.dormouse/displaced/`. Does nothing, and makes no folder, in a vault that has
+/// neither.
 ///
 /// # Errors
 /// The disk. The journal is then still there, for the next try.
 pub(crate) fn settle(root: &Path) -> Result<Vec<Problem>, VaultError> {
     let root = root.canonicalize().map_err(|source| VaultError::Io { path: root.to_path_buf(), source })?;
-    let found = journals(&root).map_err(|(path, source)| VaultError::io(path, source))?;
-    if found.is_empty() {
-        return Ok(Vec::new());
+    let cache = root.join(".dormouse");
+    if cache.is_symlink() {
+        return Ok(vec![cache_problem(format!(
+            "{}: a symbolic link; nothing is written to this vault until a folder of its own is there",
+            cache.display()
+        ))]);
     }
-    let settled = lock::if_free(&root, || settle_held(&OsDisk, &root))?;
-    Ok(settled.transpose()?.unwrap_or_default().problems)
+    let found = journals(&root).map_err(|(path, source)| VaultError::io(path, source))?;
+    let mut problems = Vec::new();
+    if !found.is_empty() || displaced::is_waiting(&root) {
+        let settled = lock::if_free(&root, || {
+            let mut settled = settle_held(&OsDisk, &root)?;
+            settled.recovered.extend(displaced::sweep(&OsDisk, &root));
+            Ok::<_, CommitError>(settled)
+        })?;
+        problems.extend(settled.transpose()?.unwrap_or_default().problems);
+    }
+    problems.extend(displaced::report(&root));
+    Ok(problems)
 }
 
 /// [`settle`] for whoever holds the writer's lock.
@@ -110,6 +153,7 @@ pub(crate) fn settle_held(disk: &dyn Disk, root: &Path) -> Result<Settled, Commi
     for (id, phase) in journals(root).map_err(failed)? {
         settle_one(&Run { disk, root, id, durable: true }, &phase, &mut settled).map_err(failed)?;
     }
+    settled.recovered = displaced::sweep_when_due(disk, root);
     settled.touched.sort();
     settled.touched.dedup();
     Ok(settled)
@@ -132,21 +176,25 @@ fn settle_one(run: &Run<'_>, phase: &str, settled: &mut Settled) -> Io<()> {
         let aside = file.with_extension("unreadable");
         return run.on(&aside, |disk, to| disk.rename_over(&file, to));
     };
-    if phase == "apply" {
-        for kept in run.back(&journal.steps)? {
-            settled.problems.push(cache_problem(format!(
-                "a commit was cut off and the note was edited since; the edit stands, the older text is in {}",
-                kept.display()
-            )));
+    match phase {
+        "plan" => {
+            for temp in journal.steps.iter().filter_map(Step::temp).map(|t| run.root.join(t)) {
+                gone(run.disk.remove(&temp)).map_err(|error| (temp, error))?;
+            }
+            run.drop_folders(&journal.folders);
+            run.on(&file, |disk, path| disk.remove(path))
         }
-        settled.touched.extend(journal.steps.iter().flat_map(Step::names).filter_map(|p| NotePath::new(p).ok()));
-    }
-    for temp in journal.steps.iter().filter_map(Step::temp).map(|t| run.root.join(t)) {
-        for left in [emulated_copy(&temp), temp] {
-            gone(run.disk.remove(&left)).map_err(|error| (left, error))?;
+        "apply" => {
+            for path in run.back(&journal.steps, true)? {
+                tracing::warn!(path = %path.display(), "a note was edited after a commit was cut off; the edit stands, the older text is kept here");
+            }
+            settled.touched.extend(journal.steps.iter().flat_map(Step::names).filter_map(|p| NotePath::new(p).ok()));
+            run.put_by(&journal.steps, phase, false)?;
+            run.drop_folders(&journal.folders);
+            Ok(())
         }
+        _ => run.put_by(&journal.steps, phase, false).map(drop),
     }
-    run.on(&file, |disk, path| disk.remove(path))
 }
 
 impl Journal {
@@ -158,14 +206,15 @@ impl Journal {
             NotePath::new(name).is_ok_and(|path| !capability::is_hidden(&path))
                 && fs::real(root, &root.join(name)).is_some()
         };
-        self.steps.iter().all(|step| {
-            let beside = step.temp().is_none_or(|temp| {
-                let (folder, name) = temp.rsplit_once('/').unwrap_or(("", temp));
-                let (beside, _) = step.target().rsplit_once('/').unwrap_or(("", ""));
-                folder == beside && name.starts_with(TEMP_PREFIX)
-            });
-            beside && step.names().all(is_ours)
-        })
+        self.folders.iter().all(|folder| is_ours(folder))
+            && self.steps.iter().all(|step| {
+                let beside = step.own().is_none_or(|temp| {
+                    let (folder, name) = temp.rsplit_once('/').unwrap_or(("", temp));
+                    let (beside, _) = step.target().rsplit_once('/').unwrap_or(("", ""));
+                    folder == beside && name.starts_with(TEMP_PREFIX)
+                });
+                beside && step.names().all(is_ours)
+            })
     }
 }
 

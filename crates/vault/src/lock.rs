@@ -2,7 +2,7 @@
 //! the lock when its holder dies.
 
 use std::collections::BTreeMap;
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 #[cfg(feature = "watch")]
@@ -12,6 +12,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::error::CommitError;
+use crate::fs::{self, Disk, OsDisk};
 use crate::vault::{Stage, StageLock, Vault};
 
 /// How long a commit waits for another process to finish.
@@ -33,16 +34,37 @@ pub(crate) fn with_writer<T>(
     let queue =
         Arc::clone(QUEUES.lock().unwrap_or_else(PoisonError::into_inner).entry(root.to_path_buf()).or_default());
     let _turn = queue.lock().unwrap_or_else(PoisonError::into_inner);
-    let file = open(root, &root.join(".dormouse/lock"))?;
+    let path = root.join(".dormouse/lock");
     let mut pause = Duration::from_millis(1);
-    while !try_lock(&file, &root.join(".dormouse/lock"))? {
+    let mut file = open(root, &path)?;
+    loop {
+        if try_lock(&file, &path)? {
+            if is_still(&file, &path) {
+                return work();
+            }
+            // Somebody removed the cache meanwhile, so that others lock another file.
+            file = open(root, &path)?;
+            continue;
+        }
         if Instant::now() >= deadline {
             return Err(CommitError::Locked { what: "commit" });
         }
         thread::sleep(pause);
         pause = (pause * 2).min(Duration::from_millis(20));
     }
-    work()
+}
+
+/// Whether the open file is the one that has the name.
+#[cfg(unix)]
+fn is_still(file: &File, path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let id = |found: io::Result<std::fs::Metadata>| found.ok().map(|found| (found.dev(), found.ino()));
+    id(file.metadata()) == id(path.symlink_metadata())
+}
+
+#[cfg(not(unix))]
+fn is_still(_: &File, _: &Path) -> bool {
+    true
 }
 
 /// Runs `work` while no thread of this process commits to the vault at `root` (its real path). A
@@ -72,15 +94,16 @@ pub(crate) fn if_free<T>(root: &Path, work: impl FnOnce() -> T) -> Result<Option
 }
 
 fn open(root: &Path, file: &Path) -> Result<File, CommitError> {
-    let made = file.parent().map_or(Ok(()), std::fs::create_dir_all);
-    made.and_then(|()| OpenOptions::new().read(true).write(true).create(true).truncate(false).open(file)).map_err(
-        |source| match source.kind() {
-            io::ErrorKind::ReadOnlyFilesystem | io::ErrorKind::PermissionDenied => {
-                CommitError::ReadOnly { path: root.to_path_buf() }
-            }
-            _ => CommitError::Io { path: file.to_path_buf(), source },
-        },
-    )
+    let made = file.parent().filter(|folder| !folder.is_dir()).map_or(Ok(()), |folder| OsDisk.make_folders(folder));
+    made.and_then(|()| fs::open_or_create(file, false)).map_err(|source| {
+        if source.kind() == io::ErrorKind::PermissionDenied {
+            return CommitError::ReadOnly { path: root.to_path_buf() };
+        }
+        match CommitError::of_disk(file.to_path_buf(), source) {
+            CommitError::ReadOnly { .. } => CommitError::ReadOnly { path: root.to_path_buf() },
+            error => error,
+        }
+    })
 }
 
 /// A file system without locks (some network mounts) has one writer by the user's promise alone.
@@ -118,8 +141,9 @@ impl Vault {
             return Err(CommitError::ReadOnly { path: self.root().to_path_buf() });
         }
         let what = stage.lock_name();
-        let path = self.cache_dir().join("locks").join(format!("{what}.lock"));
-        let file = open(self.root(), &path)?;
+        let root = self.canonical()?;
+        let path = root.join(".dormouse/locks").join(format!("{what}.lock"));
+        let file = open(&root, &path)?;
         if try_lock(&file, &path)? { Ok(StageLock { _file: file }) } else { Err(CommitError::Locked { what }) }
     }
 }

@@ -1,6 +1,6 @@
 //! The access spool: recall's only write. One line a hit, appended whole, folded in by consolidate.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
@@ -8,7 +8,7 @@ use chrono::{DateTime, FixedOffset};
 use serde::{Deserialize, Serialize};
 
 use crate::error::VaultError;
-use crate::fs::{Disk, OsDisk};
+use crate::fs::{self, Disk, OsDisk};
 use crate::layout::Layer;
 use crate::meta::AccessKind;
 use crate::path::NotePath;
@@ -52,7 +52,7 @@ impl Spool {
     fn append_lines(&self, mut lines: Vec<u8>) -> io::Result<()> {
         let _held = self.hold()?;
         make_folder_of(&self.file)?;
-        let mut file = OpenOptions::new().read(true).append(true).create(true).open(&self.file)?;
+        let mut file = fs::open_or_create(&self.file, true)?;
         if !ends_a_line(&mut file)? {
             // A line that was cut costs itself alone.
             lines.insert(0, b'\n');
@@ -120,7 +120,7 @@ impl Spool {
     /// Waits for the lock; a file system without locks goes without.
     fn hold(&self) -> io::Result<File> {
         make_folder_of(&self.lock)?;
-        let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&self.lock)?;
+        let file = fs::open_or_create(&self.lock, false)?;
         match file.lock() {
             Err(error) if error.kind() != io::ErrorKind::Unsupported => Err(error),
             _ => Ok(file),
@@ -162,9 +162,11 @@ impl Vault {
     /// The access spool.
     #[must_use]
     pub fn spool(&self) -> Spool {
+        // Beneath the real folder no symbolic link is followed.
+        let root = self.root().canonicalize().unwrap_or_else(|_| self.root().to_path_buf());
         Spool {
-            file: self.root().join(self.layout().file(Layer::Meta, "access_spool.jsonl").as_disk()),
-            lock: self.cache_dir().join("locks/spool.lock"),
+            file: root.join(self.layout().file(Layer::Meta, "access_spool.jsonl").as_disk()),
+            lock: root.join(".dormouse/locks/spool.lock"),
         }
     }
 }

@@ -62,8 +62,8 @@ pub struct Committed {
     pub written: Vec<(NotePath, Version)>,
     /// The snapshot after it.
     pub snapshot: Arc<Snapshot>,
-    /// Files whose displaced bytes were kept under `.dormouse/displaced/`, because the file system
-    /// has no atomic exchange.
+    /// Files whose displaced bytes are kept under `.dormouse/displaced/`: the file system has no
+    /// atomic exchange, or a program wrote into an earlier note after it was replaced.
     pub displaced: Vec<PathBuf>,
 }
 

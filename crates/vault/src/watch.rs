@@ -57,11 +57,7 @@ pub struct WatchOptions {
 
 impl Default for WatchOptions {
     fn default() -> Self {
-        Self {
-            quiet: Duration::from_millis(200),
-            rescan: Duration::from_secs(600),
-            poll: Duration::from_secs(5),
-        }
+        Self { quiet: Duration::from_millis(200), rescan: Duration::from_secs(600), poll: Duration::from_secs(5) }
     }
 }
 

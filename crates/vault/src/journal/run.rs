@@ -2,6 +2,7 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::{FORMAT, Failure, Journal, Step, TEMP_PREFIX, Work};
 use crate::fs::Disk;
@@ -19,9 +20,19 @@ pub(crate) struct Run<'a> {
 /// A result with the path that it is about.
 pub(super) type Io<T> = Result<T, (PathBuf, io::Error)>;
 
+/// What a name stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum There {
+    Nothing,
+    /// A file with content of this version.
+    Text(Version),
+    /// A folder, a link, a pipe: nothing that a plan was ever made from.
+    Other,
+}
+
 impl<'a> Run<'a> {
     pub(crate) fn new(disk: &'a dyn Disk, root: &'a Path, steps: usize) -> Self {
-        Self { disk, root, id: fresh_id(root), durable: steps > 1 }
+        Self { disk, root, id: fresh_id(), durable: steps > 1 }
     }
 
     /// The temporary file of the `n`-th step on `target`.
@@ -34,16 +45,16 @@ impl<'a> Run<'a> {
     /// atomic exchange.
     pub(crate) fn perform(&self, work: &[Work]) -> Result<Vec<PathBuf>, Failure> {
         let steps: Vec<Step> = work.iter().map(|w| w.step.clone()).collect();
-        let prepared = self.prepare(&steps, work);
-        if let Err((path, error)) = prepared {
-            self.abandon(&steps);
+        let folders = self.missing_folders(&steps);
+        if let Err((path, error)) = self.prepare(&steps, work, &folders) {
+            self.abandon(&steps, &folders);
             return Err(Failure::Io(path, error));
         }
         let mut emulated = false;
         for (n, step) in steps.iter().enumerate() {
             let done = self.forward(step, &mut emulated);
             if !matches!(done, Ok(true)) {
-                self.take_back(&steps);
+                self.take_back(&steps, n + 1, &folders);
                 return Err(match done {
                     Err((path, error)) => Failure::Io(path, error),
                     Ok(_) => Failure::Moved(n),
@@ -51,46 +62,47 @@ impl<'a> Run<'a> {
             }
         }
         if let Err((path, error)) = self.sync_targets(&steps).and_then(|()| self.phase("apply", "done")) {
-            self.take_back(&steps);
+            self.take_back(&steps, steps.len(), &folders);
             return Err(Failure::Io(path, error));
         }
-        // That rename was the commit: nothing that fails from here on undoes it.
+        // That rename was the commit: nothing that fails from here on undoes it, and what is left
+        // over is cleared at the next open.
         let _ = self.sync_journal();
-        Ok(self.clear(&steps, emulated))
+        Ok(self.put_by(&steps, "done", emulated).unwrap_or_default())
     }
 
-    fn prepare(&self, steps: &[Step], work: &[Work]) -> Io<()> {
+    fn prepare(&self, steps: &[Step], work: &[Work], folders: &[String]) -> Io<()> {
         self.make_folders(&self.folder())?;
-        let journal = Journal { version: FORMAT, steps: steps.to_vec() };
+        let journal = Journal { version: FORMAT, steps: steps.to_vec(), folders: folders.to_vec() };
         let bytes = serde_json::to_vec(&journal).map_err(|e| (self.file("plan"), e.into()))?;
         self.on(&self.file("plan"), |disk, path| disk.write_new(path, &bytes, self.durable))?;
         self.sync_journal()?;
         for Work { step, content } in work {
             let target = self.root.join(step.target());
             self.make_folders(target.parent().unwrap_or(self.root))?;
-            let Some(temp) = step.temp() else { continue };
-            self.on(&self.root.join(temp), |disk, path| disk.write_new(path, content.as_bytes(), true))?;
-            if matches!(step, Step::Replace { .. }) {
-                // A file system without permissions is no reason not to write.
-                let _ = self.disk.copy_mode(&target, &self.root.join(temp));
-            }
+            let Some(temp) = step.temp().map(|temp| self.root.join(temp)) else { continue };
+            // What fails is told of the note, not of a name that nobody knows.
+            self.on(&target, |disk, target| match step {
+                Step::Replace { .. } => disk.write_like(&temp, content.as_bytes(), true, target),
+                _ => disk.write_new(&temp, content.as_bytes(), true),
+            })?;
         }
         self.phase("plan", "apply")?;
         self.sync_journal()
     }
 
-    /// Undoes a commit that failed. Where even that fails, the journal stays for the next open.
-    fn take_back(&self, steps: &[Step]) {
-        match self.back(steps) {
-            Ok(kept) => {
-                for path in kept {
-                    tracing::warn!(path = %path.display(), "two edits met; the older one is kept here");
-                }
-                self.abandon(steps);
+    /// Undoes a commit that failed in its `reached`-th step. Where even that fails, the journal
+    /// stays for the next open.
+    fn take_back(&self, steps: &[Step], reached: usize, folders: &[String]) {
+        let undone = self.back(steps.get(..reached).unwrap_or(steps), false).and_then(|kept| {
+            for path in kept {
+                tracing::warn!(path = %path.display(), "two edits met; the older one is kept here");
             }
-            Err((path, error)) => {
-                tracing::warn!(path = %path.display(), %error, "left to the next open")
-            }
+            self.put_by(steps, "apply", false)
+        });
+        match undone {
+            Ok(_) => self.drop_folders(folders),
+            Err((path, error)) => tracing::warn!(path = %path.display(), %error, "left to the next open"),
         }
     }
 
@@ -101,157 +113,96 @@ impl<'a> Run<'a> {
             Step::Create { temp, .. } => self.take_name(&self.root.join(temp), &target),
             Step::Replace { temp, expected, .. } => {
                 let temp = self.root.join(temp);
-                if self.version(&target)? != Some(*expected) {
+                if self.there(&target)? != There::Text(*expected) {
                     return Ok(false);
                 }
-                match self.disk.exchange(&temp, &target) {
-                    Ok(()) => Ok(self.version(&temp)? == Some(*expected)),
-                    Err(error) if error.kind() == io::ErrorKind::Unsupported => {
-                        *emulated = true;
-                        self.emulate_exchange(&temp, &target, *expected)
-                    }
-                    Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
-                    Err(error) => Err((target, error)),
+                match self.exchange(&temp, &target) {
+                    Ok(atomic) => *emulated |= !atomic,
+                    Err((_, error)) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+                    Err(error) => return Err(error),
                 }
+                Ok(self.there(&temp)? == There::Text(*expected))
             }
-            Step::Rename { from, expected, .. } => {
+            Step::Rename { from, expected, via, .. } => {
                 let from = self.root.join(from);
-                if self.version(&from)? != Some(*expected) {
+                if self.there(&from)? != There::Text(*expected) {
                     return Ok(false);
                 }
-                Ok(self.take_name(&from, &target)? && self.version(&target)? == Some(*expected))
-            }
-        }
-    }
-
-    /// Takes back every step that is in place. An edit that somebody made on top stays; what it
-    /// hides is kept under `.dormouse/displaced/` and named in the answer.
-    pub(super) fn back(&self, steps: &[Step]) -> Io<Vec<PathBuf>> {
-        let mut kept = Vec::new();
-        for step in steps.iter().rev() {
-            let target = self.root.join(step.target());
-            match step {
-                Step::Create { temp, new, .. } => {
-                    let temp = self.root.join(temp);
-                    let in_place = self.version(&temp)?.is_none() && self.version(&target)? == Some(*new);
-                    if in_place && self.take_name(&target, &temp)? && self.version(&temp)? != Some(*new) {
-                        // Edited in this very moment: it stays.
-                        self.take_name(&temp, &target)?;
+                let taken = match via {
+                    Some(via) if self.disk.is_same_file(&from, &target) => {
+                        self.respell(&from, &target, &self.root.join(via))?
                     }
-                }
-                Step::Replace { temp, expected, new, .. } => {
-                    let temp = self.root.join(temp);
-                    self.mend_emulated(&temp)?;
-                    kept.extend(self.exchange_back(&temp, &target, *expected, *new)?);
-                }
-                Step::Rename { from, .. } => {
-                    let from = self.root.join(from);
-                    if self.version(&from)?.is_none() && self.version(&target)?.is_some() {
-                        self.take_name(&target, &from)?;
-                    }
-                }
+                    _ => self.take_name(&from, &target)?,
+                };
+                Ok(taken && self.there(&target)? == There::Text(*expected))
             }
         }
-        self.sync_targets(steps)?;
-        Ok(kept)
     }
 
-    /// `temp` holds the new bytes when the exchange has not happened, the displaced ones when it has.
-    fn exchange_back(&self, temp: &Path, target: &Path, expected: Version, new: Version) -> Io<Option<PathBuf>> {
-        let displaced = self.version(temp)?;
-        let Some(displaced) = displaced.filter(|v| *v != new) else {
-            return Ok(None);
-        };
-        if self.version(target)? == Some(new) {
-            match self.disk.exchange(temp, target) {
-                Err(error) if error.kind() == io::ErrorKind::Unsupported => {
-                    return self.on(target, |disk, to| disk.rename_over(temp, to)).map(|()| None);
-                }
-                done => done.map_err(|error| (target.to_path_buf(), error))?,
-            }
-            if self.version(temp)? == Some(new) {
-                return Ok(None);
-            }
-            // Edited in this very moment: the newer edit goes back, the older bytes are kept.
-            self.on(target, |disk, to| disk.exchange(temp, to))?;
-        } else if self.version(target)?.is_none() && displaced != expected {
-            return self.take_name(temp, target).map(|_| None);
+    /// Another spelling for a file where case is ignored: in one step where the system can.
+    pub(super) fn respell(&self, from: &Path, target: &Path, via: &Path) -> Io<bool> {
+        self.on(target, |disk, to| disk.rename_over(from, to))?;
+        if self.disk.is_spelled(target) {
+            return Ok(!self.disk.is_spelled(from));
         }
-        self.keep(temp).map(Some)
+        Ok(self.take_name(from, via)? && self.take_name(via, target)?)
     }
 
-    /// Where there is no atomic exchange: the same end, with a copy of the old bytes made before.
-    fn emulate_exchange(&self, temp: &Path, target: &Path, expected: Version) -> Io<bool> {
-        let old = self.on(target, |disk, path| disk.read(path))?;
+    /// Exchanges two names; `false` where it was not one atomic step. There the old file first gets
+    /// a second name, so that what is written into it in between is not lost with the first; a file
+    /// system without such names has a copy made.
+    pub(super) fn exchange(&self, temp: &Path, target: &Path) -> Io<bool> {
+        match self.disk.exchange(temp, target) {
+            Err(error) if error.kind() == io::ErrorKind::Unsupported => {}
+            done => return done.map(|()| true).map_err(|error| (target.to_path_buf(), error)),
+        }
         let copy = emulated_copy(temp);
-        self.on(&copy, |disk, path| disk.write_new(path, &old, true))?;
-        if Version::of(&old) != expected || self.version(target)? != Some(expected) {
-            self.on(&copy, |disk, path| disk.remove(path))?;
-            return Ok(false);
+        match self.disk.link(target, &copy) {
+            Ok(()) => {}
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Err((target.to_path_buf(), error)),
+            Err(_) => {
+                let old = self.on(target, |disk, path| disk.read(path))?;
+                let written = self.on(target, |disk, target| disk.write_like(&copy, &old, true, target));
+                written.inspect_err(|_| drop(self.disk.remove(&copy)))?;
+                if self.there(target)? != There::Text(Version::of(&old)) {
+                    self.on(&copy, |disk, path| disk.remove(path))?;
+                    return Err((target.to_path_buf(), io::ErrorKind::NotFound.into()));
+                }
+            }
         }
+        // Where one of these says no, both copies stay: it may have happened all the same.
         self.on(target, |disk, to| disk.rename_over(temp, to))?;
         self.on(temp, |disk, to| disk.rename_over(&copy, to))?;
-        Ok(true)
+        Ok(false)
     }
 
-    /// Finishes or undoes what a crash inside [`Run::emulate_exchange`] left.
-    fn mend_emulated(&self, temp: &Path) -> Io<()> {
-        let copy = emulated_copy(temp);
-        if self.version(&copy)?.is_none() {
-            return Ok(());
-        }
-        if self.version(temp)?.is_some() {
-            self.on(&copy, |disk, path| disk.remove(path))
-        } else {
-            self.on(temp, |disk, to| disk.rename_over(&copy, to))
-        }
-    }
-
-    /// Removes the temporary files and the journal of a commit that is done. Nothing here can fail
-    /// it any more: what is left over is cleared at the next open.
-    fn clear(&self, steps: &[Step], emulated: bool) -> Vec<PathBuf> {
-        let mut kept = Vec::new();
-        let mut clean = true;
-        for step in steps {
-            let (Step::Replace { .. }, Some(temp)) = (step, step.temp()) else {
-                continue;
-            };
-            let temp = self.root.join(temp);
-            if !emulated {
-                clean &= gone(self.disk.remove(&temp)).is_ok();
-            } else if let Ok(path) = self.keep(&temp) {
-                kept.push(path);
-            } else {
-                clean = false;
-            }
-        }
-        if clean {
-            let _ = self.disk.remove(&self.file("done"));
-        }
-        kept
-    }
-
-    /// Removes all temporary files, then the journal; leaves the journal when that fails.
-    fn abandon(&self, steps: &[Step]) {
+    /// Removes all temporary files and the folders that were made for them, then the journal; leaves
+    /// the journal when that fails. For a commit of which nothing was ever in place.
+    fn abandon(&self, steps: &[Step], folders: &[String]) {
         let temps = steps.iter().filter_map(Step::temp);
-        let removed = temps.map(|temp| gone(self.disk.remove(&self.root.join(temp)))).filter(Result::is_err).count();
-        if removed == 0 {
+        let left = temps.map(|temp| gone(self.disk.remove(&self.root.join(temp)))).filter(Result::is_err).count();
+        if left == 0 {
+            self.drop_folders(folders);
             let _ = self.disk.remove(&self.file("plan"));
             let _ = self.disk.remove(&self.file("apply"));
         }
     }
 
-    /// Moves `temp` to `.dormouse/displaced/`.
-    fn keep(&self, temp: &Path) -> Io<PathBuf> {
-        let folder = self.root.join(".dormouse/displaced");
+    /// Moves `temp` to `.dormouse/displaced/`, for a person to see.
+    pub(super) fn keep(&self, temp: &Path, note: &Path) -> Io<PathBuf> {
+        let folder = self.displaced();
         self.make_folders(&folder)?;
-        let name = temp.file_name().and_then(|n| n.to_str()).unwrap_or("bytes").trim_start_matches(TEMP_PREFIX);
-        let to = folder.join(name);
-        self.on(&to, |disk, to| disk.rename_over(temp, to))?;
+        let to = folder.join(kept_name(temp, note));
+        self.on(&to, |disk, to| match disk.rename_over(temp, to) {
+            Err(error) if error.kind() == io::ErrorKind::CrossesDevices => {
+                disk.write_new(to, &disk.read(temp)?, true).and_then(|()| disk.remove(temp))
+            }
+            done => done,
+        })?;
         Ok(to)
     }
 
-    fn take_name(&self, from: &Path, to: &Path) -> Io<bool> {
+    pub(super) fn take_name(&self, from: &Path, to: &Path) -> Io<bool> {
         match self.disk.rename_new(from, to) {
             Ok(()) => Ok(true),
             Err(e) if matches!(e.kind(), io::ErrorKind::AlreadyExists | io::ErrorKind::NotFound) => Ok(false),
@@ -259,15 +210,16 @@ impl<'a> Run<'a> {
         }
     }
 
-    fn version(&self, path: &Path) -> Io<Option<Version>> {
+    pub(super) fn there(&self, path: &Path) -> Io<There> {
         match self.disk.read(path) {
-            Ok(bytes) => Ok(Some(Version::of(&bytes))),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Ok(bytes) => Ok(There::Text(Version::of(&bytes))),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(There::Nothing),
+            Err(_) if path.symlink_metadata().is_ok_and(|found| !found.is_file()) => Ok(There::Other),
             Err(error) => Err((path.to_path_buf(), error)),
         }
     }
 
-    fn sync_targets(&self, steps: &[Step]) -> Io<()> {
+    pub(super) fn sync_targets(&self, steps: &[Step]) -> Io<()> {
         let mut folders: Vec<PathBuf> = steps
             .iter()
             .flat_map(Step::names)
@@ -278,7 +230,28 @@ impl<'a> Run<'a> {
         folders.iter().filter(|f| f.is_dir()).try_for_each(|f| self.on(f, |disk, path| disk.sync_folder(path)))
     }
 
-    fn make_folders(&self, folder: &Path) -> Io<()> {
+    /// The folders of the targets that are not there, outer ones first.
+    fn missing_folders(&self, steps: &[Step]) -> Vec<String> {
+        let mut missing: Vec<String> = Vec::new();
+        for (at, _) in steps.iter().flat_map(|step| step.target().match_indices('/').map(move |(n, s)| ((step, n), s)))
+        {
+            let (step, n) = at;
+            let folder = step.target().get(..n).unwrap_or_default();
+            if !missing.iter().any(|have| have == folder) && self.root.join(folder).symlink_metadata().is_err() {
+                missing.push(folder.to_owned());
+            }
+        }
+        missing
+    }
+
+    /// Takes away folders that were made for a commit that is no more; one that is in use stays.
+    pub(super) fn drop_folders(&self, folders: &[String]) {
+        for folder in folders.iter().rev() {
+            let _ = self.disk.remove_folder(&self.root.join(folder));
+        }
+    }
+
+    pub(super) fn make_folders(&self, folder: &Path) -> Io<()> {
         if folder.is_dir() { Ok(()) } else { self.on(folder, |disk, path| disk.make_folders(path)) }
     }
 
@@ -298,29 +271,36 @@ impl<'a> Run<'a> {
         self.root.join(".dormouse/journal")
     }
 
+    pub(super) fn displaced(&self) -> PathBuf {
+        self.root.join(super::displaced::FOLDER)
+    }
+
     pub(super) fn file(&self, phase: &str) -> PathBuf {
         self.folder().join(format!("{}.{phase}", self.id))
     }
 }
 
-/// A name that no commit of this vault has now: process id and a counter. Ids order by age within
-/// a process, and under the lock there is one process at a time.
-fn fresh_id(root: &Path) -> String {
+/// The id of a commit: process, time and a counter, so that no two of a vault ever have the same.
+#[expect(clippy::disallowed_methods, reason = "tells apart processes that had the same number; never stored or shown")]
+fn fresh_id() -> String {
     use std::sync::atomic::{AtomicU64, Ordering};
     static COUNT: AtomicU64 = AtomicU64::new(0);
-    loop {
-        let id = format!("{}-{:06}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
-        let taken = |folder: &str| {
-            let names = std::fs::read_dir(root.join(folder)).into_iter().flatten();
-            names.filter_map(Result::ok).any(|entry| entry.file_name().to_string_lossy().starts_with(&id))
-        };
-        if !taken(".dormouse/journal") && !taken(".dormouse/displaced") {
-            return id;
-        }
-    }
+    let nanos = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
+    format!("{}-{nanos:x}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed))
 }
 
-/// Where the old bytes are copied to before an exchange that is emulated.
+/// `<id>-<n>-<name of the note>`, no longer than a name may be.
+pub(super) fn kept_name(temp: &Path, note: &Path) -> String {
+    let name = |path: &Path| path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
+    let (id, mut note) = (name(temp), name(note));
+    let id = id.trim_start_matches(TEMP_PREFIX);
+    while id.len() + 1 + note.len() > 255 && !note.is_empty() {
+        note.remove(0);
+    }
+    format!("{id}-{note}")
+}
+
+/// Where the old file gets its second name before an exchange that is emulated.
 pub(super) fn emulated_copy(temp: &Path) -> PathBuf {
     temp.with_extension("old")
 }

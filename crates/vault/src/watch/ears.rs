@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use notify::{Event, RecommendedWatcher, RecursiveMode, Watcher as _};
 
-use super::hint;
+use crate::walk;
 
 /// Whether one watch hears everything below a folder.
 const HEARS_BELOW: bool = !cfg!(any(target_os = "linux", target_os = "android"));
@@ -87,7 +87,7 @@ impl Ears for Notified {
 /// The folders in `folder` that the vault has.
 fn folders_in(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
-    let shown = entries.filter(|entry| !hint::is_hidden(&entry.file_name()));
+    let shown = entries.filter(|entry| !walk::is_hidden(&entry.file_name()));
     shown.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())).map(|entry| entry.path()).collect()
 }
 

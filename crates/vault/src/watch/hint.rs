@@ -3,7 +3,6 @@
 //! Reading is no change, and a name that starts with a dot is not there. A name that editors and
 //! sync tools give to files in the making is looked at late: it is gone by then.
 
-use std::ffi::OsStr;
 use std::path::Path;
 
 use notify::event::{AccessKind, AccessMode, CreateKind, ModifyKind, RenameMode};
@@ -119,11 +118,6 @@ pub(crate) fn is_temporary(path: &NotePath) -> bool {
 fn is_probe(name: &str) -> bool {
     let number: Option<u32> = name.parse().ok().filter(|_| !name.starts_with(['+', '0']));
     number.and_then(|n| n.checked_sub(4913)).is_some_and(|more| more % 123 == 0)
-}
-
-/// Whether a name stands for nothing that a vault has.
-pub(crate) fn is_hidden(name: &OsStr) -> bool {
-    walk::is_hidden(name)
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ use unicode_normalization::UnicodeNormalization;
 
 use crate::fold;
 use crate::path::NotePath;
+use crate::problem::ProblemKind;
 use crate::snapshot::Snapshot;
 use crate::walk;
 
@@ -24,9 +25,10 @@ pub(crate) struct Plan {
     pub(crate) files: BTreeSet<NotePath>,
 }
 
-/// Plans the look at `paths`. Costs a look at each of them, and reads nothing.
+/// Plans the look at `paths` below the real `root`. Costs a look at each of them and at each symlink,
+/// and reads nothing.
 pub(crate) fn plan(root: &Path, snapshot: &Snapshot, paths: &BTreeSet<NotePath>) -> Plan {
-    let troubled = troubled(snapshot);
+    let troubled = troubled(root, snapshot);
     let twins = twins(paths);
     let mut plan = Plan::default();
     for path in paths {
@@ -78,15 +80,26 @@ fn held(snapshot: &Snapshot, folder: &NotePath) -> bool {
         || starts(snapshot.files.range::<_, str>(after).next().map(|(path, _)| path))
 }
 
-/// The paths that the walk had something to say of, and the folders that these lie in.
-fn troubled(snapshot: &Snapshot) -> BTreeSet<String> {
+/// The paths that the walk had something to say of, the folders that these lie in, and what symlinks
+/// lead to, since a link's problem says whether there is something.
+fn troubled(root: &Path, snapshot: &Snapshot) -> BTreeSet<String> {
     let mut out = BTreeSet::new();
-    for path in snapshot.walk_problems.keys() {
-        let path: String = path.nfc().collect();
+    for (shown, problems) in snapshot.walk_problems.iter() {
+        if problems.iter().any(|problem| problem.kind == ProblemKind::Symlink) {
+            out.extend(target(root, &root.join(shown)).map(|target| target.as_str().to_owned()));
+        }
+        let path: String = shown.nfc().collect();
         out.extend(path.match_indices('/').filter_map(|(at, _)| path.get(..at)).map(str::to_owned));
         out.insert(path);
     }
     out
+}
+
+/// The path in the vault that a symlink leads to, whether something is there or not.
+fn target(root: &Path, link: &Path) -> Option<NotePath> {
+    let named = link.parent()?.join(fs::read_link(link).ok()?);
+    let real = named.parent()?.canonicalize().ok()?.join(named.file_name()?);
+    walk::to_note_path(real.strip_prefix(root).ok()?).ok()
 }
 
 /// Paths that differ from another of them by case alone: on some disks they are one file, and only

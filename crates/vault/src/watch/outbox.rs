@@ -66,7 +66,8 @@ impl Outbox {
                 return Some(delta);
             }
             let left = until.map(|until| until.saturating_duration_since(Instant::now()));
-            if left.is_some_and(|left| left.is_zero()) {
+            // A watch that has ended by a fault keeps nobody waiting for ever.
+            if left.map_or(kept.ended, |left| left.is_zero()) {
                 return None;
             }
             kept = self.wait(kept, left);

@@ -1,4 +1,5 @@
 //! Tests of a watch with ears of their own, and of the plan of a look.
+#![allow(clippy::disallowed_methods, reason = "a test plays other programs on the same files")]
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -66,10 +67,10 @@ impl Listen for Double {
 
 impl Ears for Double {
     fn cover(&mut self, _: &Path, _: &dyn Fn() -> bool) -> Result<(), Deaf> {
+        let covered = self.covered.fetch_add(1, Ordering::SeqCst) + 1;
         while self.hangs.load(Ordering::SeqCst) {
             std::thread::sleep(Duration::from_millis(1));
         }
-        let covered = self.covered.fetch_add(1, Ordering::SeqCst) + 1;
         if covered > self.watches.load(Ordering::SeqCst) { Err(Deaf::Limit) } else { Ok(()) }
     }
 }
@@ -200,6 +201,15 @@ fn symlinks_before_and_after_mean_everything() {
     std::fs::remove_file(folder.path().join("l.md")).unwrap();
     let plan = super::look::plan(folder.path(), &vault.snapshot(), &[path("l.md")].into());
     assert!(plan.everything, "the problem must go");
+
+    let folder = temp_vault("=== sub/a.md\n");
+    std::os::unix::fs::symlink("sub/new.md", folder.path().join("l.md")).unwrap();
+    let vault = Vault::open(folder.path()).unwrap();
+    folder.write("sub/new.md", "x");
+    let plan = super::look::plan(folder.path(), &vault.snapshot(), &[path("sub/new.md")].into());
+    assert!(plan.everything, "the link dangles no longer");
+    let plan = super::look::plan(folder.path(), &vault.snapshot(), &[path("sub/a.md")].into());
+    assert!(!plan.everything);
 }
 
 #[test]
@@ -216,6 +226,7 @@ fn a_watch_that_hangs_in_the_system_is_not_waited_for_and_ends_later() {
     let folder = temp_vault("=== a.md\nold\n");
     let vault = Arc::new(Vault::open(folder.path()).unwrap());
     let watcher = vault.watch_with(options(10, 60_000, 20), Box::new(double.clone())).unwrap();
+    until("it hangs", || double.covered.load(Ordering::SeqCst) > 0);
     let start = Instant::now();
     drop(watcher);
     assert!(start.elapsed() < PATIENCE / 2, "{:?}", start.elapsed());

@@ -10,6 +10,7 @@
 )]
 
 mod boundary;
+mod broken_disk;
 mod commit;
 mod conserve;
 mod daily;
@@ -22,8 +23,8 @@ mod material;
 mod meta;
 mod parsing;
 mod process;
-mod snapshot;
 mod rename;
+mod snapshot;
 mod spool;
 #[cfg(feature = "watch")]
 mod watch;

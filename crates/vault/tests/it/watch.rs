@@ -168,6 +168,16 @@ fn hidden_files_wake_nobody_and_the_watch_ends_when_dropped() {
 }
 
 #[test]
+fn any_options_are_legal() {
+    for time in [Duration::ZERO, Duration::MAX] {
+        let (folder, vault, watcher) = watched("", WatchOptions { quiet: time, rescan: time, poll: time });
+        folder.write("a.md", "a");
+        wait("an edit", || !time.is_zero() || vault.snapshot().exists(&path("a.md")));
+        drop(watcher);
+    }
+}
+
+#[test]
 fn what_changed_before_the_watch_began_is_taken_in() {
     let folder = temp_vault("=== a.md\nold\n");
     let vault = Arc::new(Vault::open(folder.path()).unwrap());
@@ -219,7 +229,7 @@ fn many_commits_of_our_own_have_no_echo() {
         for n in 0..3 {
             let expected = Version::of(&fs::read(folder.path().join(format!("n{n}.md"))).unwrap());
             let content = format!("{round} [[n{}]]\n", (n + round) % 3);
-            set = set.with(Change::Replace { path: path(&format!("n{n}.md")), expected, content: content.into() });
+            set = set.with(Change::Replace { path: path(&format!("n{n}.md")), expected, content });
         }
         vault.commit(&set).unwrap();
         std::thread::sleep(Duration::from_millis(round % 7 * 10));

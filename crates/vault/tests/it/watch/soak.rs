@@ -128,7 +128,7 @@ fn soak(seed: u64, rounds: usize, steps: usize) {
     let mut log = Vec::new();
     for round in 0..rounds {
         for step in 0..steps {
-            log.push(act(folder.path(), outside.path(), &mut dice, round * steps + step, seed % 2 == 0));
+            log.push(act(folder.path(), outside.path(), &mut dice, round * steps + step, seed.is_multiple_of(2)));
         }
         let last = log.iter().rev().take(60).rev().cloned().collect::<Vec<_>>().join("\n");
         converges(folder.path(), &vault, &format!("seed {seed}, round {round}\n{last}"));

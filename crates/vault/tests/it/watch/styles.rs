@@ -33,10 +33,13 @@ fn remove(root: &Path, name: &str) {
     fs::remove_file(root.join(name)).unwrap();
 }
 
+/// A way to save, and its name.
+type Way = (&'static str, fn(&Path));
+
 /// Rule 31, vectors 39 and 40.
 #[test]
 fn every_way_to_save_is_one_change_of_the_note() {
-    let saves: [(&str, fn(&Path)); 9] = [
+    let saves: [Way; 9] = [
         ("truncate and write", |root| write(root, "n.md", "new")),
         ("vim with a backup", |root| {
             write(root, "4913", "");
