@@ -10,6 +10,7 @@ use crate::lines::{Lines, one_based};
 use crate::packed;
 use crate::problem::{Problem, ProblemKind};
 use crate::tag;
+use crate::yaml_plain;
 use crate::yaml_spans::{self, Entry};
 use crate::yaml_value::YamlValue;
 
@@ -103,18 +104,16 @@ pub(crate) fn read(text: &str, lines: &Lines<'_>) -> Read {
     };
     let yaml = text.get(yaml_start..lines.span(close).start).unwrap_or("");
     let body = if close + 1 < lines.count() { lines.span(close + 1).start } else { text.len() };
-    let options = serde_saphyr::options! {
-        strict_booleans: true,
-        leading_zero_numbers_as_strings: true,
-        underscored_numbers_as_strings: true,
-        non_finite_float_policy: NonFiniteFloatPolicy::AsString,
-        ignore_binary_tag_for_string: true,
-        duplicate_keys: DuplicateKeyPolicy::LastWins,
-        with_snippet: false,
-    };
+    if let Some((properties, spans)) = yaml_plain::read(yaml, yaml_start).filter(|(found, _)| !found.is_empty()) {
+        read.frontmatter.properties = properties;
+        read.entries = spans.entries;
+        read.frontmatter.span = Some(span);
+        read.body = body;
+        return read;
+    }
     let has_content = yaml.lines().any(|l| !l.trim().is_empty() && !l.trim_start().starts_with('#'));
     let value = if has_content {
-        serde_saphyr::from_str_with_options::<YamlValue>(yaml, options).map(|value| value.0)
+        careful(yaml)
     } else {
         Ok(Value::Null)
     };
@@ -152,6 +151,20 @@ pub(crate) fn read(text: &str, lines: &Lines<'_>) -> Read {
     read.frontmatter.span = Some(span);
     read.body = body;
     read
+}
+
+/// What the YAML library reads.
+pub(crate) fn careful(yaml: &str) -> Result<Value, serde_saphyr::Error> {
+    let options = serde_saphyr::options! {
+        strict_booleans: true,
+        leading_zero_numbers_as_strings: true,
+        underscored_numbers_as_strings: true,
+        non_finite_float_policy: NonFiniteFloatPolicy::AsString,
+        ignore_binary_tag_for_string: true,
+        duplicate_keys: DuplicateKeyPolicy::LastWins,
+        with_snippet: false,
+    };
+    serde_saphyr::from_str_with_options::<YamlValue>(yaml, options).map(|value| value.0)
 }
 
 /// The line that closes the block which line 1 opens.

@@ -59,6 +59,7 @@ mod structure;
 mod tag;
 mod version;
 mod wikilink;
+mod yaml_plain;
 mod yaml_spans;
 mod yaml_value;
 
