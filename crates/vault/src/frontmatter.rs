@@ -112,11 +112,7 @@ pub(crate) fn read(text: &str, lines: &Lines<'_>) -> Read {
         return read;
     }
     let has_content = yaml.lines().any(|l| !l.trim().is_empty() && !l.trim_start().starts_with('#'));
-    let value = if has_content {
-        careful(yaml)
-    } else {
-        Ok(Value::Null)
-    };
+    let value = if has_content { careful(yaml) } else { Ok(Value::Null) };
     match value {
         Ok(Value::Object(properties)) => {
             let spans = yaml_spans::of(yaml, yaml_start);

@@ -76,11 +76,7 @@ fn is_key(key: &str) -> bool {
 }
 
 /// A list in lines of their own, at least one.
-fn list<'a>(
-    lines: &mut std::iter::Peekable<Lines<'a>>,
-    base: usize,
-    entry: &mut Entry,
-) -> Option<Value> {
+fn list<'a>(lines: &mut std::iter::Peekable<Lines<'a>>, base: usize, entry: &mut Entry) -> Option<Value> {
     let mut items = Vec::new();
     let mut depth = None;
     let item = |line: &'a str| {
@@ -161,8 +157,7 @@ fn is_date(text: &str) -> bool {
 
 /// What some reader of YAML takes for a boolean, nothing or a number.
 fn is_reserved(text: &str) -> bool {
-    const WORDS: [&str; 12] =
-        ["true", "false", "null", "yes", "no", "on", "off", "y", "n", "nan", "inf", "infinity"];
+    const WORDS: [&str; 12] = ["true", "false", "null", "yes", "no", "on", "off", "y", "n", "nan", "inf", "infinity"];
     text.len() <= 8 && WORDS.iter().any(|word| text.eq_ignore_ascii_case(word))
 }
 
@@ -201,9 +196,29 @@ mod tests {
     #[test]
     fn what_may_mean_something_else_is_left_to_the_library() {
         for yaml in [
-            "a: yes\n", "a: 12\n", "a: b: c\n", "a: b # c\n", "a: 'b'\n", "a:\n", "a: |\n  b\n", "a: \"b\\n\"\n",
-            "a: &x b\n", "a: *x\n", "a:b\n", "a: [b, [c]]\n", "a: [b\n", "a: x\na: y\n", "- a\n", "a: b\n  c\n",
-            "a:\n  - b\n    - c\n", "a:\n  b: c\n", "? a\n", "\ta: b\n", "a: @b\n", "2: b\n", "a: {b: c}\n",
+            "a: yes\n",
+            "a: 12\n",
+            "a: b: c\n",
+            "a: b # c\n",
+            "a: 'b'\n",
+            "a:\n",
+            "a: |\n  b\n",
+            "a: \"b\\n\"\n",
+            "a: &x b\n",
+            "a: *x\n",
+            "a:b\n",
+            "a: [b, [c]]\n",
+            "a: [b\n",
+            "a: x\na: y\n",
+            "- a\n",
+            "a: b\n  c\n",
+            "a:\n  - b\n    - c\n",
+            "a:\n  b: c\n",
+            "? a\n",
+            "\ta: b\n",
+            "a: @b\n",
+            "2: b\n",
+            "a: {b: c}\n",
         ] {
             assert!(!check(yaml), "{yaml:?}");
         }

@@ -26,5 +26,6 @@ mod process;
 mod rename;
 mod snapshot;
 mod spool;
+mod warm;
 #[cfg(feature = "watch")]
 mod watch;
