@@ -41,14 +41,27 @@ pub struct RecallConfig {
     pub where_bonus: f64,
     /// Factor 1 + this for a block that is spoken by the one person whom the query names. Default 0.8.
     pub speaker_bonus: f64,
+    /// The same for the person whom the query is about, where it names others as well. Default 0.4.
+    pub subject_bonus: f64,
+    /// Factor 1 + this for the blocks of a conversation in which everybody speaks whom the query
+    /// names. Default 0.5.
+    pub cast_bonus: f64,
+    /// What the blocks of a note gain whose stated date lies in a day, month or year that the query
+    /// names. Default 0.8.
+    pub date_bonus: f64,
+    /// Weight of the words that frame a question and say little of what is asked: kind, type, many.
+    /// Default 0.3.
+    pub frame_weight: f64,
+    /// Share of a note's further good blocks in the note's score. Default 0.2.
+    pub support_share: f64,
     /// Share of a digest block's score that goes to the source block that it cites, for the words that
     /// the source block lacks. Default 0.2.
     pub digest_share: f64,
     /// Weight of a cited source block's terms that come from the digest blocks that cite it, against
     /// 1 for its own, for words that it lacks. Default 1: as good as indexing the texts together.
     pub expansion_weight: f64,
-    /// Share of a hit's score that spreads along a link between a digest and its source, before the
-    /// damping by degree. Default 0.1.
+    /// Factor 1 + this for a note that all of the best hit's activation reaches along links; what
+    /// links alone bring in has this share of the best score. Default 0.1.
     pub link_share: f64,
     /// How many of the best notes spread. Default 10.
     pub link_seeds: usize,
@@ -107,6 +120,11 @@ impl Default for RecallConfig {
             when_bonus: 0.4,
             where_bonus: 0.4,
             speaker_bonus: 0.8,
+            subject_bonus: 0.4,
+            cast_bonus: 0.5,
+            date_bonus: 0.8,
+            frame_weight: 0.3,
+            support_share: 0.2,
             digest_share: 0.2,
             expansion_weight: 1.0,
             link_share: 0.1,

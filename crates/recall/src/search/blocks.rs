@@ -18,6 +18,8 @@ pub(crate) struct Scored {
     pub(crate) parts: Vec<(&'static str, f64)>,
     /// Factor for being spoken by the one person whom the query names.
     pub(crate) speaker: f64,
+    /// Factor for a conversation of all whom the query names.
+    pub(crate) cast: f64,
 }
 
 impl Scored {
@@ -26,9 +28,14 @@ impl Scored {
         self.parts.iter().map(|(_, value)| value).sum::<f64>().max(0.001)
     }
 
-    /// The text score with the speaker's factor.
+    /// The text score with the factors of who speaks.
     pub(crate) fn score(&self) -> f64 {
-        self.text() * self.speaker
+        self.text() * self.speaker * self.cast
+    }
+
+    /// A block with one part alone.
+    pub(crate) fn of(block: u32, part: &'static str, value: f64) -> Self {
+        Self { block, parts: vec![(part, value)], speaker: 1.0, cast: 1.0 }
     }
 
     fn add(&mut self, name: &'static str, value: f64) {
@@ -39,12 +46,20 @@ impl Scored {
 }
 
 /// What the query asks for besides its words.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(crate) struct Asks {
     /// A time.
     pub(crate) when: bool,
     /// A place.
     pub(crate) place: bool,
+    /// How well the date of a note fits the dates that the query names; empty when it names none.
+    pub(crate) dated: BTreeMap<NoteKey, f64>,
+}
+
+impl Asks {
+    fn fit(&self, note: NoteKey) -> f64 {
+        self.dated.get(&note).copied().unwrap_or(0.0)
+    }
 }
 
 /// Scores the blocks of the notes that hold the best candidates; best first within a note.
@@ -52,13 +67,13 @@ pub(crate) fn score(
     index: &dyn BlockIndex,
     evidence: &Evidence,
     terms: &Terms,
-    asks: Asks,
+    asks: &Asks,
     allowed: &dyn Fn(NoteKey) -> bool,
     switches: SignalSwitches,
     config: &RecallConfig,
 ) -> Result<BTreeMap<NoteKey, Vec<Scored>>, IndexError> {
     let mut out = BTreeMap::new();
-    let notes: Vec<NoteKey> = candidates(evidence, allowed, switches, config).into_iter().collect();
+    let notes: Vec<NoteKey> = candidates(evidence, asks, allowed, switches, config).into_iter().collect();
     for (note, units) in index.units(&notes)? {
         let blocks = form_of(units);
         let surroundings = Surroundings { note, blocks: &blocks, evidence, switches, config };
@@ -75,6 +90,7 @@ pub(crate) fn score(
 /// The notes of the best blocks.
 fn candidates(
     evidence: &Evidence,
+    asks: &Asks,
     allowed: &dyn Fn(NoteKey) -> bool,
     switches: SignalSwitches,
     config: &RecallConfig,
@@ -82,7 +98,10 @@ fn candidates(
     let share = |at: &(NoteKey, u32)| {
         let note =
             if switches.note { config.note_share * evidence.notes.get(&at.0).copied().unwrap_or(0.0) } else { 0.0 };
-        evidence.blocks.get(at).copied().unwrap_or(0.0) + evidence.lent.get(at).copied().unwrap_or(0.0) + note
+        evidence.blocks.get(at).copied().unwrap_or(0.0)
+            + evidence.lent.get(at).copied().unwrap_or(0.0)
+            + note
+            + config.date_bonus * asks.fit(at.0)
     };
     let keys: BTreeSet<&(NoteKey, u32)> = evidence.blocks.keys().chain(evidence.lent.keys()).collect();
     let wanted = keys.into_iter().filter(|(note, _)| allowed(*note) && evidence.qualified.contains(note));
@@ -124,10 +143,10 @@ impl Surroundings<'_> {
         self.evidence.blocks.get(&(self.note, block)).copied().unwrap_or(0.0)
     }
 
-    fn score(&self, at: usize, terms: &Terms, asks: Asks) -> Option<Scored> {
+    fn score(&self, at: usize, terms: &Terms, asks: &Asks) -> Option<Scored> {
         let (block, marks) = *self.blocks.get(at)?;
         let (switches, config) = (self.switches, self.config);
-        let mut scored = Scored { block, parts: Vec::new(), speaker: 1.0 };
+        let mut scored = Scored { block, parts: Vec::new(), speaker: 1.0, cast: 1.0 };
         scored.add("block", self.own(block));
         let body = block != UnitId::HEADER;
         if body && switches.neighbours {
@@ -148,16 +167,21 @@ impl Surroundings<'_> {
         if switches.note {
             scored.add("note", config.note_share * self.evidence.notes.get(&self.note).copied().unwrap_or(0.0));
         }
+        scored.add("date", config.date_bonus * asks.fit(self.note));
+        if switches.form && terms.cast.contains(&self.note) {
+            scored.cast = (1.0 + config.cast_bonus).clamp(0.5, 2.0);
+        }
         if body && switches.form {
             self.add_form(&mut scored, marks, asks);
             if terms.spoken.contains(&(self.note, block)) {
-                scored.speaker = (1.0 + config.speaker_bonus).clamp(0.5, 2.0);
+                let bonus = if terms.names_others { config.subject_bonus } else { config.speaker_bonus };
+                scored.speaker = (1.0 + bonus).clamp(0.5, 2.0);
             }
         }
         Some(scored)
     }
 
-    fn add_form(&self, scored: &mut Scored, marks: Marks, asks: Asks) {
+    fn add_form(&self, scored: &mut Scored, marks: Marks, asks: &Asks) {
         let config = self.config;
         if marks.has(Marks::QUESTION) {
             scored.add("question", -config.question_penalty);

@@ -16,12 +16,18 @@ const WORTH_A_PLACE: f64 = 0.3;
 /// Two passages of this many characters (a Chinese one counts three) are the same text, shorter ones may
 /// be two things that happened.
 const SAME_TEXT: usize = 40;
+/// Blocks beside the best one that count for their note.
+const SUPPORTERS: usize = 5;
 
 /// A note on its way into the reply.
 pub(crate) struct Candidate {
     pub(crate) note: Arc<Note>,
     pub(crate) blocks: Vec<Scored>,
     pub(crate) factors: Factors,
+    /// Share of the further blocks.
+    share: f64,
+    /// Factor for what reaches the note along links; 1 without any.
+    pub(crate) links: f64,
     /// Factor for the better place of a note that says the same; 1 without one.
     pub(crate) shared: f64,
     /// Notes that say the same.
@@ -30,18 +36,27 @@ pub(crate) struct Candidate {
 
 impl Candidate {
     /// A note that stands for itself.
-    pub(crate) fn new(note: &Arc<Note>, blocks: Vec<Scored>, factors: Factors) -> Self {
-        Self { note: Arc::clone(note), blocks, factors, shared: 1.0, also_at: Vec::new() }
+    pub(crate) fn new(note: &Arc<Note>, blocks: Vec<Scored>, factors: Factors, share: f64) -> Self {
+        Self { note: Arc::clone(note), blocks, factors, share, links: 1.0, shared: 1.0, also_at: Vec::new() }
     }
 
-    /// The best block's score times the note's factors.
+    /// The best block's score times the note's factors and the support of its other blocks.
     pub(crate) fn score(&self) -> f64 {
-        self.blocks.first().map_or(0.0, Scored::score) * self.factor()
+        self.blocks.first().map_or(0.0, Scored::score) * self.support() * self.factor()
     }
 
-    /// The product of its factors.
+    /// Factor for the note's further blocks: 1 + a share of each of the next [`SUPPORTERS`], as a
+    /// part of the best.
+    fn support(&self) -> f64 {
+        let mut scores = self.blocks.iter().map(Scored::score);
+        let best = scores.next().unwrap_or(0.0);
+        let others: f64 = scores.take(SUPPORTERS).sum();
+        if best > 0.0 { (1.0 + self.share * others / best).clamp(0.5, 2.0) } else { 1.0 }
+    }
+
+    /// The product of the note's own factors.
     pub(crate) fn factor(&self) -> f64 {
-        self.factors.product() * self.shared
+        self.factors.product() * self.links * self.shared
     }
 }
 
@@ -59,10 +74,13 @@ pub(crate) fn explain(candidate: &Candidate) -> Explain {
     let named_factors = [
         named("text", text),
         named("speaker", best.map_or(1.0, |s| s.speaker)),
+        named("cast", best.map_or(1.0, |s| s.cast)),
         named("layer", factors.layer),
         named("centrality", factors.centrality),
         named("community", factors.community),
         named("recency", factors.recency),
+        named("links", candidate.links),
+        named("support", candidate.support()),
     ];
     Explain {
         factors: named_factors.into_iter().chain(shared).collect(),

@@ -1,6 +1,6 @@
 //! Links as evidence: bounded spreading activation from the best notes along the link graph.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use dormouse_vault::{Layer, NotePath, Snapshot};
 
@@ -10,22 +10,27 @@ use crate::config::RecallConfig;
 const MAX_LINKS: usize = 64;
 /// What a link between two notes of other kinds carries, against 1 between a digest and its source.
 const PLAIN_LINK: f64 = 0.4;
+/// What a link to the note before or after in a series carries: it says when, not what.
+const SERIES_LINK: f64 = 0.1;
 /// How much of the activation is left for the second step.
 const SECOND_STEP: f64 = 0.5;
 
-/// Spreads the scores of `seeds` along links, two steps at most. A note gets the strongest of what
-/// reaches it, damped by the square root of the number of links at the giving end, so that a hub
-/// lights up nobody.
+/// Spreads the scores of `seeds`, best first, along links, two steps at most. A note gets the
+/// strongest of what reaches it, 0..=1 of the best seed's score, damped by the square root of the
+/// number of links at the giving end, so that a hub lights up nobody.
 pub(crate) fn spread(seeds: &[(NotePath, f64)], snapshot: &Snapshot, config: &RecallConfig) -> BTreeMap<NotePath, f64> {
     let mut out: BTreeMap<NotePath, f64> = BTreeMap::new();
+    let best = seeds.first().map_or(0.0, |(_, score)| *score);
+    if best <= 0.0 {
+        return out;
+    }
     for (seed, score) in seeds.iter().take(config.link_seeds) {
-        let near = neighbours(seed, snapshot);
-        for (next, weight) in &near {
-            let reached = config.link_share * weight * score;
-            raise(&mut out, next, reached);
+        for (next, weight) in neighbours(seed, snapshot) {
+            let reached = weight * (score / best).min(1.0);
+            raise(&mut out, &next, reached);
             // A second step only over a digest: from one source of it to the others.
-            if is_digest(next, snapshot) && !is_digest(seed, snapshot) {
-                for (far, weight) in neighbours(next, snapshot).iter().filter(|(far, _)| far != seed) {
+            if is_digest(&next, snapshot) && !is_digest(seed, snapshot) {
+                for (far, weight) in neighbours(&next, snapshot).iter().filter(|(far, _)| far != seed) {
                     raise(&mut out, far, reached * SECOND_STEP * weight);
                 }
             }
@@ -43,15 +48,34 @@ fn is_digest(path: &NotePath, snapshot: &Snapshot) -> bool {
     snapshot.layout().layer(path) == Layer::Digest
 }
 
+/// The notes at the other ends of a note's links, with what each link carries: the most that one of
+/// several between the two does.
 fn neighbours(path: &NotePath, snapshot: &Snapshot) -> Vec<(NotePath, f64)> {
     let graph = snapshot.graph();
-    let mut ends: BTreeSet<&NotePath> = graph.out_edges(path).iter().map(|e| e.target).collect();
-    ends.extend(graph.in_edges(path).iter().map(|e| e.source));
+    let here = is_digest(path, snapshot);
+    let mut ends: BTreeMap<&NotePath, f64> = BTreeMap::new();
+    let out_edges = graph.out_edges(path).into_iter().map(|edge| (edge.target, edge.predicate));
+    for (end, predicate) in out_edges.chain(graph.in_edges(path).into_iter().map(|edge| (edge.source, edge.predicate)))
+    {
+        let weight = if here != is_digest(end, snapshot) {
+            1.0
+        } else if predicate.is_some_and(is_series) {
+            SERIES_LINK
+        } else {
+            PLAIN_LINK
+        };
+        let have = ends.entry(end).or_insert(0.0);
+        *have = have.max(weight);
+    }
     ends.remove(path);
     let damping = (ends.len().max(1) as f64).sqrt();
-    let here = is_digest(path, snapshot);
-    let weight = |end: &NotePath| {
-        if here != is_digest(end, snapshot) { 1.0 } else { PLAIN_LINK }
-    };
-    ends.into_iter().take(MAX_LINKS).map(|end| (end.clone(), weight(end) / damping)).collect()
+    ends.into_iter().take(MAX_LINKS).map(|(end, weight)| (end.clone(), weight / damping)).collect()
+}
+
+/// Predicates that put notes in a row.
+fn is_series(predicate: &str) -> bool {
+    matches!(
+        predicate,
+        "previous" | "prev" | "next" | "before" | "after" | "yesterday" | "tomorrow" | "上一篇" | "下一篇"
+    )
 }

@@ -6,6 +6,7 @@
 mod blocks;
 mod candidate;
 mod citations;
+mod dates;
 mod evidence;
 mod factors;
 mod links;

@@ -64,8 +64,12 @@ pub struct SignalSwitches {
     pub neighbours: bool,
     /// Share of the whole note.
     pub note: bool,
-    /// Speakers, replies, questions, names, times and places.
+    /// Speakers, casts, replies, questions, names, times and places.
     pub form: bool,
+    /// Dates that the query names.
+    pub dates: bool,
+    /// Further good blocks of a note.
+    pub support: bool,
     /// The layers' weights.
     pub layer: bool,
     /// Inbound links.
@@ -94,6 +98,8 @@ impl SignalSwitches {
         neighbours: true,
         note: true,
         form: true,
+        dates: true,
+        support: true,
         layer: true,
         centrality: true,
         community: true,
@@ -108,6 +114,8 @@ impl SignalSwitches {
         neighbours: false,
         note: false,
         form: false,
+        dates: false,
+        support: false,
         layer: false,
         centrality: false,
         community: false,
@@ -118,8 +126,20 @@ impl SignalSwitches {
     };
 
     /// The names of the signals, as [`SignalSwitches::without`] takes them.
-    pub const NAMES: [&'static str; 10] =
-        ["neighbours", "note", "form", "layer", "centrality", "community", "recency", "links", "digests", "archive"];
+    pub const NAMES: [&'static str; 12] = [
+        "neighbours",
+        "note",
+        "form",
+        "dates",
+        "support",
+        "layer",
+        "centrality",
+        "community",
+        "recency",
+        "links",
+        "digests",
+        "archive",
+    ];
 
     /// All of `self` but the signal of this name; an unknown name changes nothing.
     #[must_use]
@@ -128,6 +148,8 @@ impl SignalSwitches {
             "neighbours" => self.neighbours = false,
             "note" => self.note = false,
             "form" => self.form = false,
+            "dates" => self.dates = false,
+            "support" => self.support = false,
             "layer" => self.layer = false,
             "centrality" => self.centrality = false,
             "community" => self.community = false,

@@ -10,7 +10,8 @@ use dormouse_vault::{Layer, Note, NotePath, Vault};
 use super::blocks::{self, Asks, Scored};
 use super::candidate::{Candidate, best_first, explain, same_text, uncrowded};
 use super::citations::by_block;
-use super::evidence::{Scope, weigh};
+use super::dates::named;
+use super::evidence::{Evidence, Scope, weigh};
 use super::factors::{Factors, Signals, boost_communities};
 use super::links::spread;
 use super::meaning::{Phrase, holders};
@@ -31,8 +32,8 @@ use crate::units::block_text;
 /// The most notes and passages that a request gets.
 const MAX_LIMIT: usize = 1_000;
 const MAX_PASSAGES: usize = 100;
-/// A link brings a note that has none of the words only from this score on.
-const WORTH_BRINGING: f64 = 0.05;
+/// Links bring a note that has none of the words only from this activation on.
+const WORTH_BRINGING: f64 = 0.3;
 
 /// What becomes of a digest and the source that it restates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -106,8 +107,8 @@ impl Search<'_> {
             notes: self.current.notes.len(),
         };
         let evidence = weigh(&terms, &self.current.citations, &scope, self.config);
-        let asks = Asks { when: asks_when(&self.query.text), place: asks_where(&self.query.text) };
-        let scored = blocks::score(index, &evidence, &terms, asks, &may, switches, self.config)?;
+        let asks = self.asks(&evidence);
+        let scored = blocks::score(index, &evidence, &terms, &asks, &may, switches, self.config)?;
         let mut candidates: BTreeMap<NoteKey, Candidate> = BTreeMap::new();
         for (key, mut blocks) in scored {
             if let Some(at) = held.get(&key) {
@@ -134,7 +135,21 @@ impl Search<'_> {
     fn candidate(&self, note: &Arc<Note>, blocks: Vec<Scored>) -> Candidate {
         let factors =
             Factors::of(note, &self.current.snapshot, &self.signals, self.request.signals, self.now, self.config);
-        Candidate::new(note, blocks, factors)
+        let share = if self.request.signals.support { self.config.support_share } else { 0.0 };
+        Candidate::new(note, blocks, factors, share)
+    }
+
+    /// What the query asks for besides its words.
+    fn asks(&self, evidence: &Evidence) -> Asks {
+        let spans = if self.request.signals.dates { named(&self.query.text) } else { Vec::new() };
+        let fit = |key: &NoteKey| {
+            let date = self.current.notes.get(key).and_then(|note| stated_date(note))?;
+            let best = spans.iter().map(|span| span.fits(date)).fold(0.0, f64::max);
+            (best > 0.0).then_some((*key, best))
+        };
+        let dated =
+            if spans.is_empty() { BTreeMap::new() } else { evidence.qualified.iter().filter_map(fit).collect() };
+        Asks { when: asks_when(&self.query.text), place: asks_where(&self.query.text), dated }
     }
 
     /// The notes that fulfil every condition.
@@ -224,9 +239,9 @@ impl Search<'_> {
         let count = notes.len().max(1) as f64;
         let ranked = notes.into_iter().enumerate().map(|(at, note)| {
             let rank = 1.0 - at as f64 / count;
-            let header = Scored { block: UnitId::HEADER, parts: vec![("newest", rank)], speaker: 1.0 };
+            let header = Scored::of(UnitId::HEADER, "newest", rank);
             let even = Factors { layer: 1.0, centrality: 1.0, community: 1.0, recency: 1.0 };
-            Candidate::new(note, vec![header], even)
+            Candidate::new(note, vec![header], even, 0.0)
         });
         ranked.collect()
     }
@@ -234,18 +249,17 @@ impl Search<'_> {
     fn follow_links(&self, candidates: &mut BTreeMap<NoteKey, Candidate>, allowed: &BTreeSet<NoteKey>) {
         let mut seeds: Vec<(NotePath, f64)> = candidates.values().map(|c| (c.note.path.clone(), c.score())).collect();
         seeds.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
-        for (path, value) in spread(&seeds, &self.current.snapshot, self.config) {
+        let best = seeds.first().map_or(0.0, |(_, score)| *score);
+        for (path, reached) in spread(&seeds, &self.current.snapshot, self.config) {
             let key = NoteKey::of(&path);
             let Some(note) = self.current.notes.get(&key).filter(|_| allowed.contains(&key)) else {
                 continue;
             };
             if let Some(candidate) = candidates.get_mut(&key) {
-                if let Some(best) = candidate.blocks.first_mut() {
-                    best.parts.push(("links", value));
-                }
-            } else if value >= WORTH_BRINGING {
-                let brought = Scored { block: UnitId::HEADER, parts: vec![("links", value)], speaker: 1.0 };
-                candidates.insert(key, self.candidate(note, vec![brought]));
+                candidate.links = (1.0 + self.config.link_share * reached).clamp(0.5, 2.0);
+            } else if reached >= WORTH_BRINGING {
+                let value = self.config.link_share * reached * best;
+                candidates.insert(key, self.candidate(note, vec![Scored::of(UnitId::HEADER, "links", value)]));
             }
         }
     }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::config::RecallConfig;
 use crate::index::{BlockIndex, Field, IndexError, NoteKey, Posting};
-use crate::text::{Role, Word, analyze};
+use crate::text::{Role, Word, analyze, is_frame};
 
 /// Terms that are looked up; of a longer query the rarest are kept.
 const MAX_TERMS: usize = 64;
@@ -29,9 +29,12 @@ pub(crate) struct Term {
 pub(crate) struct Terms {
     /// In order of the query.
     pub(crate) terms: Vec<Term>,
-    /// The places where the one person whom the query names speaks; empty when it names none or
-    /// several.
+    /// The places where the person speaks whom the query is about; empty when it names none.
     pub(crate) spoken: BTreeSet<(NoteKey, u32)>,
+    /// Whether the query names others besides.
+    pub(crate) names_others: bool,
+    /// The conversations in which all persons speak whom the query names; empty when it names none.
+    pub(crate) cast: BTreeSet<NoteKey>,
     /// How the words were read.
     pub(crate) notices: Vec<String>,
 }
@@ -46,9 +49,12 @@ pub(crate) fn look_up(
     let words = analyze(text);
     let mut out = Terms::default();
     let names = if form { names(index, &words)? } else { BTreeMap::new() };
-    if let (1, Some((_, places))) = (names.len(), names.first_key_value()) {
+    if let Some(places) = subject(&words, text, &names).and_then(|name| names.get(name)) {
         out.spoken = places.iter().map(|p| (p.note, p.unit.block)).collect();
+        out.names_others = names.len() > 1;
     }
+    let casts = names.values().map(|places| places.iter().map(|p| p.note).collect::<BTreeSet<NoteKey>>());
+    out.cast = casts.reduce(|all, one| all.intersection(&one).copied().collect()).unwrap_or_default();
     let mut weights: BTreeMap<String, (f64, bool, usize)> = BTreeMap::new();
     for (at, word) in words.iter().enumerate() {
         let scale = if names.contains_key(&word.surface) { config.name_weight } else { 1.0 };
@@ -99,7 +105,11 @@ fn weighted(word: &Word, config: &RecallConfig) -> Vec<(String, f64, bool)> {
         Role::Single => Some((1.0, false)),
         Role::Stop => None,
     };
-    word.terms.iter().filter_map(|(role, term)| weigh(*role).map(|(w, q)| (term.clone(), w, q))).collect()
+    let frames = |term: &str| if is_frame(term) { config.frame_weight } else { 1.0 };
+    word.terms
+        .iter()
+        .filter_map(|(role, term)| weigh(*role).map(|(weight, q)| (term.clone(), weight * frames(term), q)))
+        .collect()
 }
 
 /// The words of the query that name a speaker of a conversation, with the units spoken. A label
@@ -114,6 +124,17 @@ fn names(index: &dyn BlockIndex, words: &[Word]) -> Result<BTreeMap<String, Vec<
         }
     }
     Ok(out)
+}
+
+/// Whom a query is about: the first person named who does not merely own something (`Ann's`), else
+/// the first.
+fn subject<'a>(words: &'a [Word], text: &str, names: &BTreeMap<String, Vec<Posting>>) -> Option<&'a str> {
+    let owns = |word: &Word| {
+        let raw = text.get(word.span.clone()).unwrap_or("");
+        raw.ends_with("'s") || raw.ends_with("’s")
+    };
+    let named = || words.iter().filter(|word| names.contains_key(&word.surface));
+    named().find(|word| !owns(word)).or_else(|| named().next()).map(|word| word.surface.as_str())
 }
 
 /// Searches the known words one edit away from an unknown one, the most frequent first.

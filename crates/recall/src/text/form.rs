@@ -26,40 +26,34 @@ impl Marks {
     }
 }
 
-/// The marks of a block's text. Linear.
+/// The marks of a block's text: of what is said, without the label of who says it. Linear.
 pub(crate) fn marks(text: &str) -> Marks {
+    let text = said(text);
     let mut bits = 0;
-    if text
-        .trim_end_matches(|c: char| c.is_whitespace() || matches!(c, '"' | '”' | '*' | '_' | ')'))
-        .ends_with(['?', '？'])
-    {
+    if asks(text) {
         bits |= Marks::QUESTION;
     }
-    let words: Vec<&str> = text
-        .split(|c: char| !c.is_alphanumeric() && !matches!(c, '\'' | '’' | '.' | '!' | '?' | ':'))
-        .filter(|w| !w.is_empty())
-        .collect();
-    let mut entities = text.matches(['《', '「', '“']).count();
+    let mut entities = titles(text);
     let mut starts = true;
-    let mut before = "";
-    for word in words {
-        let bare = word.trim_matches(|c: char| !c.is_alphanumeric());
-        if bare.is_empty() {
+    let mut place = false;
+    for token in tokens(text) {
+        let Token::Word(word) = token else {
+            starts = true;
             continue;
-        }
-        let capital = bare.chars().next().is_some_and(char::is_uppercase);
-        let numeric = bare.chars().next().is_some_and(|c| c.is_ascii_digit());
-        if numeric || (capital && !starts && bare != "I" && !bare.starts_with("I'") && !bare.starts_with("I’")) {
+        };
+        let capital = word.chars().next().is_some_and(char::is_uppercase);
+        let numeric = word.chars().next().is_some_and(|c| c.is_ascii_digit());
+        if numeric || (capital && !starts && !is_first_person(word)) {
             entities += 1;
         }
-        if is_time_word(bare) {
+        if is_time_word(word) {
             bits |= Marks::TIME;
         }
-        if capital && matches!(before, "in" | "at" | "to" | "from" | "near") {
+        if capital && place {
             bits |= Marks::PLACE;
         }
-        starts = word.ends_with(['.', '!', '?', ':']);
-        before = bare;
+        place = matches!(word, "in" | "at" | "to" | "from" | "near") || (place && word == "the");
+        starts = false;
     }
     if CHINESE_TIMES.iter().any(|time| text.contains(time)) {
         bits |= Marks::TIME;
@@ -68,6 +62,58 @@ pub(crate) fn marks(text: &str) -> Marks {
         bits |= Marks::PLACE;
     }
     Marks(bits | u16::try_from(entities.min(3)).unwrap_or(3) << Marks::ENTITY_SHIFT)
+}
+
+/// A turn without the label of its speaker.
+fn said(text: &str) -> &str {
+    let label = speaker(text).and_then(|name| text.split_once(name));
+    label.map_or(text, |(_, after)| after.trim_start_matches([':', '：', '*', ' ']))
+}
+
+/// Whether a text ends with a question; what stands behind it in brackets is no part of it.
+fn asks(text: &str) -> bool {
+    let mut rest = text.trim_end();
+    if let Some(open) = rest.ends_with(']').then(|| rest.rfind('[')).flatten() {
+        rest = rest.get(..open).unwrap_or(rest);
+    }
+    rest.trim_end_matches(|c: char| c.is_whitespace() || matches!(c, '"' | '”' | '*' | '_' | ')'))
+        .ends_with(['?', '？'])
+}
+
+/// Titles in quotes: pairs of straight ones, and the openings of the others.
+fn titles(text: &str) -> usize {
+    text.matches('"').count() / 2 + text.matches(['《', '「', '“']).count()
+}
+
+fn is_first_person(word: &str) -> bool {
+    word == "I" || word.starts_with("I'") || word.starts_with("I’")
+}
+
+enum Token<'a> {
+    Word(&'a str),
+    /// What a sentence ends with.
+    Stop,
+}
+
+/// The words of a text with the ends of its sentences.
+fn tokens(text: &str) -> impl Iterator<Item = Token<'_>> {
+    let inside = |c: char| c.is_alphanumeric() || matches!(c, '\'' | '’');
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        loop {
+            let first = rest.chars().next()?;
+            if first.is_alphanumeric() {
+                let end = rest.find(|c| !inside(c)).unwrap_or(rest.len());
+                let (word, after) = rest.split_at_checked(end)?;
+                rest = after;
+                return Some(Token::Word(word));
+            }
+            rest = rest.get(first.len_utf8()..)?;
+            if matches!(first, '.' | '!' | '?' | ':' | '…' | '\n' | '"' | '“' | '”') {
+                return Some(Token::Stop);
+            }
+        }
+    })
 }
 
 #[rustfmt::skip]

@@ -6,6 +6,11 @@ pub(crate) fn is_stop_word(word: &str) -> bool {
     STOP.binary_search(&word).is_ok()
 }
 
+/// Whether a stem frames a question and says little of what is asked: what kind of, how many.
+pub(crate) fn is_frame(stem: &str) -> bool {
+    matches!(stem, "kind" | "type" | "sort" | "mani" | "much")
+}
+
 /// The lemma of an irregular form.
 pub(crate) fn lemma(word: &str) -> Option<&'static str> {
     let at = IRREGULAR.binary_search_by(|(form, _)| (*form).cmp(word)).ok()?;

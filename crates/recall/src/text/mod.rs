@@ -9,6 +9,7 @@ mod scan;
 pub(crate) use edit::one_edit_apart;
 pub(crate) use fold::fold;
 pub(crate) use form::{asks_when, asks_where, marks, speaker};
+pub(crate) use lexicon::is_frame;
 pub(crate) use scan::{Role, Word, analyze, index_terms};
 
 /// Grows with every change of the analyzer that makes an index built before it wrong.

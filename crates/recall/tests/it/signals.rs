@@ -8,6 +8,11 @@ use super::{paths, recall, search};
 
 /// Searches with every signal and without one; the first must put `wins` first, the second not.
 fn check(vault: &str, query: &str, signal: &str, wins: &str) {
+    check_among(SignalSwitches::ALL, vault, query, signal, wins);
+}
+
+/// The same among some of the signals.
+fn check_among(signals: SignalSwitches, vault: &str, query: &str, signal: &str, wins: &str) {
     let vault = temp_vault(vault);
     let recall = recall(&vault);
     let ask = |signals| {
@@ -15,8 +20,8 @@ fn check(vault: &str, query: &str, signal: &str, wins: &str) {
             .search(&SearchRequest { signals, quiet: true, include_archived: false, ..SearchRequest::new(query) })
             .unwrap()
     };
-    let with = ask(SignalSwitches::ALL);
-    let without = ask(SignalSwitches::ALL.without(signal));
+    let with = ask(signals);
+    let without = ask(signals.without(signal));
     assert_eq!(paths(&with).first(), Some(&wins), "with {signal}: {:?}", paths(&with));
     assert_ne!(paths(&without).first(), Some(&wins), "without {signal}: {:?}", paths(&without));
 }
@@ -33,12 +38,64 @@ fn neighbours_decide() {
 
 #[test]
 fn the_note_decides() {
-    check(
+    check_among(
+        SignalSwitches::ALL.without("support"),
         "=== a.md\nThe walrus came.\n=== b.md\nThe walrus came.\n\nx\n\ny\n\nz\n\nA walrus again.\n",
         "walrus",
         "note",
         "b.md",
     );
+}
+
+#[test]
+fn further_blocks_decide() {
+    check_among(
+        SignalSwitches::ALL.without("note"),
+        "=== a.md\nThe walrus came.\n=== b.md\nThe walrus came.\n\nx\n\ny\n\nz\n\nA walrus again.\n",
+        "walrus",
+        "support",
+        "b.md",
+    );
+}
+
+#[test]
+fn a_date_in_the_query_decides() {
+    let notes = "=== a.md\nThe ferry was late.\n=== daily/2026-05-03/b.md\nThe ferry was late.\n=== daily/2026-09-03/c.md\nThe ferry was late, late, late.\n";
+    for query in ["late ferry on 2 May 2026", "late ferry in May", "ferry late 2026年5月2日"] {
+        let base = SignalSwitches::ALL.without("layer").without("recency");
+        check_among(base, notes, query, "dates", "daily/2026-05-03/b.md");
+    }
+    // A query without a date has no such part.
+    let vault = temp_vault(notes);
+    let reply =
+        recall(&vault).search(&SearchRequest { explain: true, ..SearchRequest::new("may the ferry be late") }).unwrap();
+    assert!(reply.hits.iter().all(|hit| hit.explain.as_ref().unwrap().parts.iter().all(|part| part.name != "date")));
+}
+
+const TALK: &str = "=== ann-bob.md\n**Ann**: The ferry was late.\n\n**Bob**: Was it?\n\n**Ann**: Yes.\n\n**Bob**: The ferry is slow.\n\n**Ann**: I know.\n\n**Bob**: Good.\n=== cat-dan.md\n**Cat**: The ferry was late.\n\n**Dan**: Was it?\n\n**Cat**: Yes.\n\n**Dan**: The ferry is slow.\n\n**Cat**: I know.\n\n**Dan**: Good.\n";
+
+/// The factors and parts of the first hit that a query gives, by name.
+fn explained(vault: &str, query: &str) -> (String, std::collections::BTreeMap<String, f64>) {
+    let vault = temp_vault(vault);
+    let reply = recall(&vault).search(&SearchRequest { explain: true, ..SearchRequest::new(query) }).unwrap();
+    let hit = &reply.hits[0];
+    let explain = hit.explain.as_ref().unwrap();
+    let named = explain.factors.iter().chain(&explain.parts).map(|named| (named.name.clone(), named.value));
+    (hit.passages[0].text.clone(), named.collect())
+}
+
+#[test]
+fn who_speaks_counts_where_somebody_is_named_and_nowhere_else() {
+    let (text, named) = explained(TALK, "Dan ferry");
+    assert_eq!((text.as_str(), named["speaker"], named["cast"]), ("**Dan**: The ferry is slow.", 1.8, 1.5));
+    // The query is about Cat, not about what is Dan's.
+    let (text, named) = explained(TALK, "what did Cat say of Dan's ferry");
+    assert_eq!((text.as_str(), named["speaker"], named["cast"]), ("**Cat**: The ferry was late.", 1.4, 1.5));
+    let (_, named) = explained(TALK, "ferry");
+    assert_eq!((named["speaker"], named["cast"]), (1.0, 1.0));
+    let prose = "=== a.md\nDan took the ferry.\n\n**Note**: the ferry is slow.\n";
+    let (_, named) = explained(prose, "Dan ferry note");
+    assert_eq!((named["speaker"], named["cast"]), (1.0, 1.0));
 }
 
 #[test]
@@ -142,7 +199,7 @@ fn the_factors_multiply_to_the_score() {
         assert!(explain.factors.iter().skip(1).all(|f| (0.5..=2.0).contains(&f.value)));
     }
     let names: Vec<&str> = reply.hits[0].explain.as_ref().unwrap().factors.iter().map(|f| f.name.as_str()).collect();
-    assert_eq!(names, ["text", "speaker", "layer", "centrality", "community", "recency"]);
+    assert_eq!(names, ["text", "speaker", "cast", "layer", "centrality", "community", "recency", "links", "support"]);
 }
 
 #[test]
