@@ -115,11 +115,7 @@ impl Vault {
         let removed: Vec<NotePath> = touched.iter().filter_map(|t| t.from.clone()).collect();
         let after = now.overlaid(&added, &removed);
         let on_disk = |path: &NotePath| fs::locate(root, path).is_file();
-        let canvas = |path: &NotePath| {
-            let read = ground::read(disk, &fs::locate(root, path), path).ok().flatten()?;
-            read.utf8.then_some(read.text)
-        };
-        let lost = conserve::check(&Scene { set, parts, now: &now, after: &after, on_disk: &on_disk, canvas: &canvas });
+        let lost = conserve::check(&Scene { set, parts, now: &now, after: &after, on_disk: &on_disk });
         if lost.is_empty() { Ok((now, touched)) } else { Err(CommitError::Conservation(lost)) }
     }
 

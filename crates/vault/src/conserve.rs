@@ -111,8 +111,6 @@ pub(crate) struct Scene<'a> {
     pub(crate) after: &'a Snapshot,
     /// Whether a file is on the disk at this moment, whatever the snapshot remembers.
     pub(crate) on_disk: &'a dyn Fn(&NotePath) -> bool,
-    /// The text of a canvas, as it is on the disk at this moment.
-    pub(crate) canvas: &'a dyn Fn(&NotePath) -> Option<String>,
 }
 
 /// One note or canvas of the set, parsed before and after.

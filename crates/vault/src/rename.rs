@@ -146,8 +146,8 @@ fn whither(from: Layer, to: Layer) -> &'static str {
 /// Plans the rename of a file, or of a folder with everything below it, for a person.
 ///
 /// `from` and `to` are whole paths; folders that are missing are made. A rename that changes case
-/// alone is one. Reads the notes that link to a moved file or use a name that such a file gets,
-/// and all canvases; the cost follows their number and not the vault.
+/// alone is one. Reads the notes and canvases that link to a moved file or use a name that such a
+/// file gets; the cost follows their number and not the vault.
 ///
 /// # Errors
 /// [`RenameError`].
@@ -330,7 +330,9 @@ impl Planner<'_> {
         let wanted = self.moves.to(&means);
         let still = then.path() == Some(wanted);
         let moved = self.moves.moves(&means);
-        if still && (!moved || names_no_folder(link, &means, wanted)) {
+        // A relative target is spelled anew with the folder of its note, so that the way back restores it.
+        let elsewhere = spelling::is_relative(&link.target) && source.folder() != new_source.folder();
+        if still && !elsewhere && (!moved || names_no_folder(link, &means, wanted)) {
             return Ok(None);
         }
         let written = Written::of(text, link).ok_or_else(unwritable)?;

@@ -220,7 +220,7 @@ impl Walk {
             set(&mut self.heading, line, true);
         }
         let first = lines.text(at.0);
-        let start = lines.span(at.0).start + first.len() - first.trim_start_matches([' ', '\t']).len();
+        let start = lines.span(at.0).start + first.len() - first.trim_start_matches([' ', '\t', '\u{FEFF}']).len();
         let end = lines.span(at.1).end;
         let source = text.get(start..end).unwrap_or("").trim_end();
         let written = if at.0 == at.1 {

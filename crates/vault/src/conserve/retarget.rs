@@ -35,7 +35,7 @@ pub(super) fn check(from: &NotePath, to: &NotePath, scene: &Scene<'_>) -> Vec<Vi
     found.extend(scene.parts.iter().filter_map(|part| changed(&turn, part)));
     let touched: BTreeSet<&NotePath> = scene.parts.iter().map(|part| old_path(part)).collect();
     let others = moves.concerned(scene.now).into_iter().filter(|path| !touched.contains(path));
-    found.extend(others.filter_map(|path| other(&turn, scene, &path)));
+    found.extend(others.filter_map(|path| other(&turn, &path)));
     found
 }
 
@@ -60,16 +60,9 @@ fn changed(turn: &Turn<'_>, part: &Part<'_>) -> Option<Violation> {
     turn.compare(old_path(part), old, (part.touched.text_after(), &part.new))
 }
 
-fn other(turn: &Turn<'_>, scene: &Scene<'_>, path: &NotePath) -> Option<Violation> {
-    match scene.now.note(path) {
-        Some(note) if note.utf8 => turn.compare(path, ("", note.doc()), ("", note.doc())),
-        Some(_) => None,
-        None => {
-            let text = (scene.canvas)(path)?;
-            let doc = Document::parse_canvas(&text);
-            turn.compare(path, (&text, &doc), (&text, &doc))
-        }
-    }
+fn other(turn: &Turn<'_>, path: &NotePath) -> Option<Violation> {
+    let source = turn.now.linking(path).filter(|source| source.utf8)?;
+    turn.compare(path, ("", source.doc()), ("", source.doc()))
 }
 
 /// The vault before and after a rename.

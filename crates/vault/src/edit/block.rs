@@ -100,11 +100,17 @@ pub fn replace_block(text: &str, block: &NamedBlock, markdown: &str) -> TextEdit
         }
         with = item;
     }
+    // What broke into the paragraph above would be taken into it.
+    let breaks_in = !matches!(block.kind, BlockKind::ListItem | BlockKind::Paragraph);
+    let above = text.get(..block.span.start).and_then(|before| before.lines().next_back()).unwrap_or("");
+    if breaks_in && !above.trim().is_empty() {
+        with.insert_str(0, &end.to_string());
+    }
     let last = with.lines().next_back().unwrap_or("");
     let own_id = block_id::trailing(last).is_some();
     // An id in the middle of an item moves to its end; one on a line of its own stays there.
     let behind = text.get(block.id.end..block.span.end).is_some_and(|rest| !rest.trim().is_empty());
-    if behind && !own_id {
+    if (behind || block.content.is_empty()) && !own_id {
         let id = text.get(block.id.clone()).unwrap_or("");
         return TextEdit { span: block.span.clone(), with: format!("{with} {id}") };
     }
@@ -137,8 +143,8 @@ pub fn append_after_block(text: &str, block: &NamedBlock, markdown: &str) -> Res
         let source = text.get(block.span.clone()).unwrap_or("");
         let indent: String = source.chars().take_while(|c| matches!(c, ' ' | '\t')).collect();
         let end = line_end(text).to_string();
-        edit.with =
-            edit.with.split(&end).map(|l| if l.is_empty() { end.clone() } else { format!("{indent}{l}") }).collect();
+        let indented = |line: &str| if line.is_empty() { String::new() } else { format!("{indent}{line}") };
+        edit.with = edit.with.split(&end).map(indented).collect::<Vec<_>>().join(&end);
     }
     Ok(edit)
 }

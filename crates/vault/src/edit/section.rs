@@ -107,7 +107,11 @@ pub fn replace_section(text: &str, section: &Section, markdown: &str) -> TextEdi
     if section.content.is_empty() {
         return insertion(text, section.heading.end, markdown, false);
     }
-    TextEdit { span: section.content.clone(), with: in_line_ends(markdown, end) }
+    // An underlined heading right below would take the text's last line into it.
+    let below = text.get(section.content.end..).and_then(|rest| rest.split_once('\n')).map_or("", |(_, rest)| rest);
+    let gap = !below.is_empty() && !below.starts_with(['#', '\n', '\r', ' ', '\t']);
+    let after = if gap { end.to_string() } else { String::new() };
+    TextEdit { span: section.content.clone(), with: format!("{}{after}", in_line_ends(markdown, end)) }
 }
 
 /// The edit that puts `markdown` at the end of the section: right below a list that it carries on,

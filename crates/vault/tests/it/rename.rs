@@ -2,8 +2,9 @@
 
 use dormouse_fixtures::{TempVault, temp_vault};
 use dormouse_vault::rename::{self, RenameError, Renaming};
-use dormouse_vault::{CommitError, NotePath, Vault};
+use dormouse_vault::{CommitError, Document, NotePath, Vault, Version};
 use expect_test::{Expect, expect};
+use proptest::prelude::*;
 
 fn path(text: &str) -> NotePath {
     NotePath::new(text).unwrap()
@@ -490,22 +491,22 @@ fn what_cannot_be_renamed_is_refused_and_says_why() {
         "daily/2026-11-30/e.md",
         "e.md",
         expect![[r#"
-        refused: daily/2026-11-30/e.md to e.md: other is no place to rename to from there
-    "#]],
+            refused: daily/2026-11-30/e.md to e.md: material stays in its layer
+        "#]],
     );
     refused(
         "a.md",
         "resource/a.md",
         expect![[r#"
-        refused: a.md to resource/a.md: resource is no place to rename to from there
-    "#]],
+            refused: a.md to resource/a.md: nothing is moved into the layers of material
+        "#]],
     );
     refused(
         "audit/2026-11-30/dream.md",
         "audit/x.md",
         expect![[r#"
-        refused: audit/2026-11-30/dream.md to audit/x.md: audit is no place to rename in
-    "#]],
+            refused: audit/2026-11-30/dream.md to audit/x.md: what is computed or reported has its own names; nobody renames there
+        "#]],
     );
     // What is allowed: material within its layer, digests and own notes among each other, folders
     // that are there already whatever they are called.
@@ -529,10 +530,21 @@ fn a_folder_that_no_link_can_write_is_left_out_of_it() {
         "=== C#/d/Old.md\n=== x/New.md\n=== x/s.md\n[[Old]] [x](C%23/d/Old.md) [y](Old.md)\n",
         "C#/d/Old.md",
         "C#/d/New.md",
-        expect![[r#""#]],
+        expect![[r#"
+            x/s.md:1 [[Old]] → [[d/New]] (longer, since the short form would mean x/New.md)
+            x/s.md:1 [x](C%23/d/Old.md) → [x](C%23/d/New.md)
+            x/s.md:1 [y](Old.md) → [y](C%23/d/New.md) (longer, since the short form would mean x/New.md)
+        "#]],
     );
     // Where nothing that a wikilink can say means the file, nothing is renamed.
-    check("=== C#/Old.md\n=== x/New.md\n=== x/s.md\n[[Old]]\n", "C#/Old.md", "C#/New.md", expect![[r#""#]]);
+    check(
+        "=== C#/Old.md\n=== x/New.md\n=== x/s.md\n[[Old]]\n",
+        "C#/Old.md",
+        "C#/New.md",
+        expect![[r#"
+        refused: x/s.md: line 1: [[Old]] can't be written for the new name; change it by hand first
+    "#]],
+    );
 }
 
 #[test]
@@ -567,4 +579,214 @@ fn many_links_are_rewritten_in_one_go() {
     let report = renamed(&folder, "Old.md", "New.md").unwrap().report;
     assert_eq!(report.rewritten.len(), 200);
     assert_eq!(folder.read("n/0199.md"), "see [[New]] and [[Else]]\n");
+}
+
+/// How a link to a file is spelled, so that one rename and its opposite give the same text again.
+#[derive(Debug, Clone, Copy)]
+enum Style {
+    Bare,
+    BareMd,
+    Whole,
+    WholeMd,
+    Rooted,
+    Relative,
+    Destination,
+    Angle,
+    RelativeDestination,
+    Property,
+    Field,
+}
+
+const STYLES: [Style; 11] = [
+    Style::Bare,
+    Style::BareMd,
+    Style::Whole,
+    Style::WholeMd,
+    Style::Rooted,
+    Style::Relative,
+    Style::Destination,
+    Style::Angle,
+    Style::RelativeDestination,
+    Style::Property,
+    Style::Field,
+];
+
+fn relative(target: &str, source: &str) -> String {
+    let folders: Vec<&str> = source.split('/').rev().skip(1).collect::<Vec<_>>().into_iter().rev().collect();
+    let segments: Vec<&str> = target.split('/').collect();
+    let shared = folders.iter().zip(&segments[..segments.len() - 1]).take_while(|(a, b)| a == b).count();
+    let up = folders.len() - shared;
+    format!("{}{}", if up == 0 { "./".to_owned() } else { "../".repeat(up) }, segments[shared..].join("/"))
+}
+
+fn spelled(style: Style, target: &NotePath, source: &str) -> String {
+    let bare = target.link_target().rsplit('/').next().unwrap();
+    let encoded = target.as_str().replace(' ', "%20");
+    match style {
+        Style::Bare => format!("[[{bare}]]"),
+        Style::BareMd => format!("![[{}#H|shown]]", target.file_name()),
+        Style::Whole => format!("[[{}|s]]", target.link_target()),
+        Style::WholeMd => format!("[[{target}#^b]]"),
+        Style::Rooted => format!("[[/{}]]", target.link_target()),
+        Style::Relative => format!("[[{}]]", relative(target.link_target(), source)),
+        Style::Destination => format!("[t]({encoded}#H \"title\")"),
+        Style::Angle => format!("![t](<{target}>)"),
+        Style::RelativeDestination => format!("[t]({})", relative(&encoded, source)),
+        Style::Property => format!("[[{}]]", target.link_target()),
+        Style::Field => format!("(rel:: [[{bare}]])"),
+    }
+}
+
+/// A vault whose names collide across folders, in case, and in Unicode form.
+fn vaults() -> impl Strategy<Value = Vec<(String, String)>> {
+    let name = prop::sample::select(vec!["N", "n", "M b", "Cafe\u{301}", "Café 图", "It's \"q\"", "v1.2", "x&y"]);
+    let folder = prop::sample::select(vec!["", "a/", "A/", "a/b/", "c d/"]);
+    let extension = prop::sample::select(vec![".md", ".md", ".md", ".png", ".canvas"]);
+    let file = (folder, name, extension).prop_map(|(f, n, e)| format!("{f}{n}{e}"));
+    let link = (any::<prop::sample::Index>(), prop::sample::select(STYLES.to_vec()));
+    prop::collection::vec((file, prop::collection::vec(link, 0..5)), 2..8).prop_map(|files| {
+        let mut paths: Vec<NotePath> = files.iter().map(|(name, _)| path(name)).collect();
+        paths.sort();
+        paths.dedup();
+        let content = |source: &NotePath, links: &[(prop::sample::Index, Style)]| {
+            let written: Vec<(Style, String)> = links
+                .iter()
+                .map(|(at, style)| (*style, spelled(*style, &paths[at.index(paths.len())], source.as_str())))
+                .collect();
+            let body: Vec<&str> =
+                written.iter().filter(|(s, _)| !matches!(s, Style::Property)).map(|(_, l)| l.as_str()).collect();
+            let body = body.join(" and ");
+            if source.extension() == "canvas" {
+                let files = links
+                    .iter()
+                    .map(|(at, _)| serde_json::json!({"type": "file", "file": paths[at.index(paths.len())].as_str()}));
+                let nodes: Vec<_> = files.chain([serde_json::json!({"type": "text", "text": body})]).collect();
+                return serde_json::json!({ "nodes": nodes }).to_string();
+            }
+            if !source.is_markdown() {
+                return "bytes".to_owned();
+            }
+            let quoted = |link: &str| format!("  - \"{}\"\n", link.replace('"', "\\\""));
+            let properties: String =
+                written.iter().filter(|(s, _)| matches!(s, Style::Property)).map(|(_, l)| quoted(l)).collect();
+            let head = if properties.is_empty() { String::new() } else { format!("---\nup:\n{properties}---\n") };
+            format!("{head}{body} [[nowhere]]\n")
+        };
+        let mut out: Vec<(String, String)> = Vec::new();
+        for (name, links) in &files {
+            let source = path(name);
+            if out.iter().all(|(have, _)| path(have) != source) {
+                out.push((name.clone(), content(&source, links)));
+            }
+        }
+        out
+    })
+}
+
+/// Every link of every note and canvas: where it stands and what it means.
+fn meanings(vault: &Vault) -> Vec<(NotePath, Vec<(String, Option<NotePath>)>)> {
+    let snapshot = vault.snapshot();
+    let canvases = snapshot.files().filter(|file| file.extension() == "canvas").cloned();
+    let sources: Vec<NotePath> = snapshot.notes().map(|note| note.path.clone()).chain(canvases).collect();
+    let links = |source: &NotePath| {
+        let text = vault.read(source).unwrap().text;
+        let doc = if source.is_markdown() { Document::parse(&text) } else { Document::parse_canvas(&text) };
+        let meaning = |link: &dormouse_vault::Link| {
+            (
+                format!("{:?} {} {:?}", link.kind, link.subpath, link.display),
+                snapshot.resolve(source, &link.target).path().cloned(),
+            )
+        };
+        doc.links.iter().map(meaning).collect()
+    };
+    sources.iter().map(|source| (source.clone(), links(source))).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 160, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_link_means_what_it_meant_and_the_way_back_restores_the_bytes(
+        files in vaults(),
+        victim in any::<prop::sample::Index>(),
+        folder in prop::sample::select(vec!["", "a/", "A/", "a/b/", "c d/", "new/"]),
+        name in prop::sample::select(vec!["N", "n", "M b", "Café", "nowhere", "v1", "Fresh 名", "It's", "x (y"]),
+    ) {
+        let disk = temp_vault("");
+        for (file, content) in &files {
+            disk.write(file, content);
+        }
+        let vault = Vault::open(disk.path()).unwrap();
+        let from = path(&files[victim.index(files.len())].0);
+        let to = path(&format!("{folder}{name}.{}", from.extension()));
+        let before = disk.files();
+        let meant = meanings(&vault);
+        let plan = match rename::plan(&vault, &from, &to) {
+            Ok(plan) => plan,
+            Err(RenameError::SameName { .. } | RenameError::Exists { .. } | RenameError::Unwritable { .. }) => {
+                prop_assert_eq!(disk.files(), before);
+                return Ok(());
+            }
+            Err(error) => return Err(TestCaseError::fail(error.to_string())),
+        };
+        let dry = vault.preview(&plan.change_set);
+        prop_assert_eq!(disk.files(), before.clone());
+        let dry = match dry {
+            Ok(dry) => dry,
+            // Where the disk has a folder or file whose name differs in case alone.
+            Err(CommitError::Conflict(_)) => return Ok(()),
+            Err(error) => return Err(TestCaseError::fail(format!("{error} {:?}", plan.report))),
+        };
+        vault.commit(&plan.change_set).unwrap();
+
+        // Every link means the same file, by its new name where it has one.
+        let moved = |file: &NotePath| if *file == from { to.clone() } else { file.clone() };
+        let mut wanted: Vec<_> = meant.into_iter().map(|(source, links)| (moved(&source), links)).collect();
+        wanted.sort();
+        let mut got = meanings(&Vault::open(disk.path()).unwrap());
+        got.sort();
+        prop_assert_eq!(wanted.len(), got.len());
+        for ((source, links), (source_now, links_now)) in wanted.iter().zip(&got) {
+            prop_assert_eq!(source, source_now);
+            prop_assert_eq!(links.len(), links_now.len());
+            for ((shown, means), (shown_now, means_now)) in links.iter().zip(links_now) {
+                prop_assert_eq!(shown, shown_now);
+                match means {
+                    Some(file) => prop_assert_eq!(Some(&moved(file)), means_now.as_ref(), "{} {}: {:?}", source, shown, plan.report),
+                    None => prop_assert!(means_now.as_ref().is_none_or(|now| *now == to)),
+                }
+            }
+        }
+        // Nothing is touched that the report does not name, and the dry run showed it all.
+        let after = disk.files();
+        for (file, bytes) in &before {
+            let named = plan.report.rewritten.iter().any(|link| link.path == path(file));
+            if !named && path(file) != from {
+                prop_assert_eq!(after.get(file), Some(bytes));
+            }
+        }
+        for diff in &dry {
+            let bytes = after.iter().find(|(file, _)| path(file) == diff.path).unwrap().1;
+            prop_assert_eq!(Version::of(bytes), diff.after);
+        }
+
+        // There and back.
+        let back = rename::plan(&vault, &to, &from);
+        let plain = plan.report.rewritten.iter().all(|link| link.longer.is_none()) && plan.report.resolved.is_empty();
+        let Ok(back) = back else {
+            return Ok(());
+        };
+        let short = back.report.rewritten.iter().all(|link| link.longer.is_none());
+        let same_depth = from.as_str().matches('/').count() == to.as_str().matches('/').count();
+        if plain && short && same_depth && vault.commit(&back.change_set).is_ok() {
+            let restored = disk.files();
+            for (file, bytes) in &before {
+                let now = restored.iter().find(|(have, _)| path(have) == path(file)).map(|(_, bytes)| bytes);
+                prop_assert_eq!(
+                    now.map(|b| String::from_utf8_lossy(b)), Some(String::from_utf8_lossy(bytes)),
+                    "{} → {}: {:?}", from, to, plan.report
+                );
+            }
+        }
+    }
 }
