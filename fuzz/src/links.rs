@@ -96,10 +96,16 @@ fn retarget(text: &str, doc: &Document, index: usize, link: &Link, read: fn(&str
     if link.target_span.is_empty() || text[link.span.clone()].contains('\n') {
         return;
     }
-    let is_markdown = {
-        let behind = &text[link.target_span.end..link.span.end];
-        link.kind != LinkKind::Canvas && !behind.contains("]]") && behind.ends_with([')', ' ', '\t'])
+    let before = &text[link.span.start..link.target_span.start];
+    let is_markdown = match link.kind {
+        LinkKind::Markdown | LinkKind::MarkdownEmbed => true,
+        LinkKind::Frontmatter => before.contains("]("),
+        LinkKind::Wiki | LinkKind::Embed | LinkKind::Canvas => false,
     };
+    // The marks themselves may be written with escapes.
+    if link.kind == LinkKind::Frontmatter && before.contains('\\') {
+        return;
+    }
     let plain =
         if is_markdown { NEW.replace('"', "%22").replace(' ', "%20").replace('\'', "%27") } else { NEW.to_owned() };
     let Some(written) = link.quoting.escape(&plain) else {

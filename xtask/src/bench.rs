@@ -28,6 +28,8 @@ enum Name {
     Vault,
     /// An editor and the door write one note at once; nothing that either was told is saved is lost.
     Races,
+    /// Hostile texts at three lengths, to see that reading them grows with their length alone.
+    Linear,
     /// Retrieval against questions whose evidence is known: `--data DIR`.
     Retrieval,
     /// Recall's speed, size and memory in a large vault, against bare tantivy.
@@ -40,6 +42,7 @@ impl Name {
         match self {
             Self::Vault => ("dormouse-vault", "vault"),
             Self::Races => ("dormouse-vault", "races"),
+            Self::Linear => ("dormouse-vault", "linear"),
             Self::Retrieval => ("dormouse-recall", "retrieval"),
             Self::Recall => ("dormouse-recall", "recall"),
         }

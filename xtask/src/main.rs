@@ -4,6 +4,7 @@ mod bench;
 mod ci;
 mod conformance;
 mod dogfood;
+mod fuzz;
 mod tidy;
 
 use std::path::{Path, PathBuf};
@@ -30,6 +31,8 @@ enum Command {
     Conformance(conformance::ConformanceArgs),
     /// Lives through a story on a copy of a vault and checks every invariant.
     Dogfood(dogfood::DogfoodArgs),
+    /// Looks for inputs that break a law, with a coverage-guided engine.
+    Fuzz(fuzz::FuzzArgs),
     /// Checks the crates' arrows, module headers, file sizes and the capability table.
     Tidy,
 }
@@ -52,6 +55,7 @@ fn run() -> Result<ExitCode> {
         Command::Ci(args) => ci::run(&args),
         Command::Conformance(args) => conformance::run(&args),
         Command::Dogfood(args) => dogfood::run(&args),
+        Command::Fuzz(args) => fuzz::run(&args),
         Command::Tidy => tidy::run(&root()),
     }
 }

@@ -143,7 +143,7 @@ impl Canvas<'_> {
         let (mut links, tags) = Document::parse_text(markdown);
         let source = self.text.get(span.clone()).unwrap_or("");
         let written = Written {
-            alignment: Alignment::of(source, markdown, Quoting::Json).filter(|_| !links.is_empty()),
+            alignment: Alignment::of(source, markdown, Quoting::Json, 0).filter(|_| !links.is_empty()),
             base: span.start,
             whole: span.clone(),
             quoting: Quoting::Json,

@@ -78,10 +78,13 @@ impl Document {
     }
 }
 
+/// How long the key of a property may be, in bytes, for its strings to be read: each link carries it.
+const MAX_KEY: usize = 1024;
+
 /// The links in the strings of one property.
 fn property_links(text: &str, lines: &Lines<'_>, entry: &Entry) -> Vec<Link> {
     let mut links = Vec::new();
-    for scalar in &entry.scalars {
+    for scalar in entry.scalars.iter().filter(|scalar| scalar.path.len() <= MAX_KEY) {
         for mut link in scalar_links(text, lines, scalar) {
             link.kind = LinkKind::Frontmatter;
             link.predicate = Some(entry.key.clone());
@@ -95,14 +98,16 @@ fn property_links(text: &str, lines: &Lines<'_>, entry: &Entry) -> Vec<Link> {
 /// The links in a YAML string, where they stand in the source.
 fn scalar_links(text: &str, lines: &Lines<'_>, scalar: &Scalar) -> Vec<Link> {
     let source = text.get(scalar.span.clone()).unwrap_or("");
-    let quoting = Quoting::of_yaml(source);
+    let quoting = scalar.quoting;
     let inner = match quoting {
         Quoting::YamlSingle | Quoting::YamlDouble => 1..source.len().saturating_sub(1),
         _ => 0..source.len(),
     };
+    let before = text.get(..scalar.span.start).unwrap_or("");
+    let indent = before.len() - before.trim_end_matches(' ').len();
     let mut links = inline_links(&scalar.value);
     let written = Written {
-        alignment: Alignment::of(source.get(inner.clone()).unwrap_or(""), &scalar.value, quoting),
+        alignment: Alignment::of(source.get(inner.clone()).unwrap_or(""), &scalar.value, quoting, indent),
         base: scalar.span.start + inner.start,
         whole: scalar.span.clone(),
         quoting,

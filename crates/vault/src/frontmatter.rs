@@ -70,6 +70,9 @@ impl Frontmatter {
     }
 }
 
+/// How many YAML nodes all aliases of a block may stand for. A block with more can't be read.
+const MAX_ALIASED: usize = 10_000;
+
 /// What [`read`] finds.
 pub(crate) struct Read {
     pub(crate) frontmatter: Frontmatter,
@@ -158,6 +161,8 @@ pub(crate) fn careful(yaml: &str) -> Result<Value, serde_saphyr::Error> {
         non_finite_float_policy: NonFiniteFloatPolicy::AsString,
         ignore_binary_tag_for_string: true,
         duplicate_keys: DuplicateKeyPolicy::LastWins,
+        // A few bytes of nested aliases may stand for a million nodes.
+        alias_limits: serde_saphyr::alias_limits! { max_total_replayed_events: MAX_ALIASED },
         with_snippet: false,
     };
     serde_saphyr::from_str_with_options::<YamlValue>(yaml, options).map(|value| value.0)

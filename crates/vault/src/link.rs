@@ -31,7 +31,8 @@ pub struct Link {
     /// The whole link in the source, brackets included.
     pub span: Range<usize>,
     /// The target's bytes in the source, without subpath and shown text. A new target is written
-    /// there in the link's own style, and then as [`Link::quoting`] asks. Empty for the note itself.
+    /// there in the link's own style, and then as [`Link::quoting`] asks. Empty for the note itself, and where
+    /// a string is written in a way that could not be followed: such a link can't be changed in place.
     pub target_span: Range<usize>,
     /// The target, decoded, without subpath; empty for the source note itself.
     pub target: String,

@@ -24,16 +24,6 @@ pub enum Quoting {
 }
 
 impl Quoting {
-    /// How a YAML scalar that is written as `source` is quoted.
-    pub(crate) fn of_yaml(source: &str) -> Self {
-        match source.bytes().next() {
-            Some(b'"') => Self::YamlDouble,
-            Some(b'\'') => Self::YamlSingle,
-            Some(b'|' | b'>') => Self::YamlBlock,
-            _ => Self::YamlPlain,
-        }
-    }
-
     /// `text`, a part of a link on one line, as it is written inside such a string: what an editor
     /// of [`Link::target_span`](crate::Link::target_span) puts there. `None` where the text can't
     /// stand in a string of this kind. Linear.
@@ -88,15 +78,11 @@ pub(crate) struct Alignment {
 }
 
 impl Alignment {
-    /// Aligns `value` with `source`, the string as it is written, without its outer quotes. `None`
-    /// when the one is not what the other stands for. Linear.
-    pub(crate) fn of(source: &str, value: &str, quoting: Quoting) -> Option<Self> {
-        let indent = if quoting == Quoting::YamlBlock { block_indent(source) } else { 0 };
+    /// Aligns `value` with `source`, the string as it is written, without its outer quotes or the mark
+    /// of a block. The lines of a block are indented by `indent`, the first one being cut off there.
+    /// `None` when the one is not what the other stands for. Linear.
+    pub(crate) fn of(source: &str, value: &str, quoting: Quoting, indent: usize) -> Option<Self> {
         let mut align = Align { source, value, s: 0, v: 0, runs: Vec::new() };
-        if quoting == Quoting::YamlBlock {
-            align.s = source.find('\n')?;
-            align.line_end(indent)?;
-        }
         while align.s < source.len() {
             match quoting {
                 Quoting::Json | Quoting::YamlDouble if align.at(0) == b'\\' => align.escape(quoting)?,
@@ -110,7 +96,10 @@ impl Alignment {
                 _ => align.same()?,
             }
         }
-        (align.v == value.len()).then_some(Self { runs: align.runs })
+        // The line end behind a block may be kept, and is no part of its bytes.
+        let rest = value.get(align.v..)?;
+        let done = if quoting == Quoting::YamlBlock { rest.trim_matches('\n').is_empty() } else { rest.is_empty() };
+        done.then_some(Self { runs: align.runs })
     }
 
     /// The bytes of the source that stand for `value[range]`. Logarithmic.
@@ -250,12 +239,6 @@ impl Align<'_> {
     }
 }
 
-/// How far the lines of a block scalar are indented: its first line that is not blank says it.
-fn block_indent(source: &str) -> usize {
-    let first = source.lines().skip(1).find(|line| !line.trim().is_empty()).unwrap_or("");
-    first.len() - first.trim_start_matches(' ').len()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -263,7 +246,7 @@ mod tests {
     /// What stands in `source` for `part` of `value`.
     #[track_caller]
     fn check(quoting: Quoting, source: &str, value: &str, part: &str, expected: &str) {
-        let alignment = Alignment::of(source, value, quoting).unwrap();
+        let alignment = Alignment::of(source, value, quoting, 2).unwrap();
         let at = value.find(part).unwrap();
         assert_eq!(&source[alignment.span(&(at..at + part.len())).unwrap()], expected);
     }
@@ -276,16 +259,16 @@ mod tests {
         check(YamlDouble, "a  \n  [[x\\\n   y]]", "a [[xy]]", "[[xy]]", "[[x\\\n   y]]");
         check(YamlSingle, "it''s [[it''s]]", "it's [[it's]]", "[[it's]]", "[[it''s]]");
         check(YamlPlain, "see\n\n  [[B]]", "see\n[[B]]", "[[B]]", "[[B]]");
-        check(YamlBlock, "|\n  one\n   [[B]]\n", "one\n [[B]]\n", "[[B]]", "[[B]]");
-        check(YamlBlock, ">\n  one\n  [[B]]\n", "one [[B]]\n", "[[B]]", "[[B]]");
+        check(YamlBlock, "one\n   [[B]]\n", "one\n [[B]]\n", "[[B]]", "[[B]]");
+        check(YamlBlock, "one\n  [[B]]", "one [[B]]\n", "[[B]]", "[[B]]");
         check(Json, r"\n[[\ud83e\udd80\/x]]", "\n[[🦀/x]]", "🦀/x", r"\ud83e\udd80\/x");
     }
 
     #[test]
     fn what_does_not_stand_for_the_string_is_not_aligned() {
-        assert!(Alignment::of("a", "b", Quoting::Json).is_none());
-        assert!(Alignment::of(r"\ud83e", "x", Quoting::Json).is_none());
-        assert!(Alignment::of("a", "ab", Quoting::YamlPlain).is_none());
+        assert!(Alignment::of("a", "b", Quoting::Json, 0).is_none());
+        assert!(Alignment::of(r"\ud83e", "x", Quoting::Json, 0).is_none());
+        assert!(Alignment::of("a", "ab", Quoting::YamlPlain, 0).is_none());
     }
 
     #[test]

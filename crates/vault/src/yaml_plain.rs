@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use serde_json::{Map, Value};
 
+use crate::quoting::Quoting;
 use crate::yaml_spans::{Entry, Scalar, Spans};
 
 /// Reads `yaml`, which begins at byte `base` of the text, when every line of it is one of
@@ -130,7 +131,8 @@ fn scalar(written: &str, at: usize, path: impl FnOnce() -> String, entry: &mut E
         }
         if text.contains("[[") || text.contains("](") {
             let span: Range<usize> = at..at + written.len();
-            entry.scalars.push(Scalar { path: path(), value: text.to_owned(), span });
+            let quoting = Quoting::YamlDouble;
+            entry.scalars.push(Scalar { path: path(), value: text.to_owned(), span, quoting });
         }
         return Some(text.into());
     }

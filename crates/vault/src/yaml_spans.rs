@@ -2,7 +2,9 @@
 
 use std::ops::Range;
 
-use serde_saphyr::granit_parser::{Event, Parser, StructureStyle};
+use serde_saphyr::granit_parser::{Event, Parser, ScalarStyle, StructureStyle};
+
+use crate::quoting::Quoting;
 
 /// One top-level property.
 #[derive(Debug)]
@@ -24,8 +26,9 @@ pub(crate) struct Scalar {
     pub(crate) path: String,
     /// The text that it stands for.
     pub(crate) value: String,
-    /// Its bytes, quotes included.
+    /// Its bytes, quotes included; without the `|` or `>` of a block.
     pub(crate) span: Range<usize>,
+    pub(crate) quoting: Quoting,
 }
 
 /// What [`of`] finds.
@@ -51,7 +54,7 @@ pub(crate) fn of(yaml: &str, base: usize) -> Spans {
     while let Some(Ok((event, at))) = parser.next_event() {
         let range = at.byte_range().unwrap_or(0..0);
         match event {
-            Event::Scalar(value, ..) => {
+            Event::Scalar(value, style, ..) => {
                 let source = yaml.get(range.clone()).unwrap_or("");
                 let range = range.start..range.start + source.trim_end().len();
                 let span = base + range.start..base + range.end;
@@ -67,8 +70,8 @@ pub(crate) fn of(yaml: &str, base: usize) -> Spans {
                     spans.grow(&span);
                 }
                 let may_link = value.contains("[[") || value.contains("](");
-                if let (true, Some(entry)) = (may_link, spans.entries.last_mut()) {
-                    entry.scalars.push(Scalar { path: path(&stack), value: value.into_owned(), span });
+                if let (true, Some(path), Some(entry)) = (may_link, path(&stack), spans.entries.last_mut()) {
+                    entry.scalars.push(Scalar { path, value: value.into_owned(), span, quoting: quoting(style) });
                 }
                 done(&mut stack);
             }
@@ -136,13 +139,34 @@ fn done(stack: &mut [Frame]) {
     }
 }
 
-fn path(stack: &[Frame]) -> String {
-    let parts: Vec<String> = stack
-        .iter()
-        .map(|frame| match frame {
-            Frame::Map { key, .. } => key.clone().unwrap_or_default(),
-            Frame::List { index, .. } => index.to_string(),
-        })
-        .collect();
-    parts.join(".")
+fn quoting(style: ScalarStyle) -> Quoting {
+    match style {
+        ScalarStyle::SingleQuoted => Quoting::YamlSingle,
+        ScalarStyle::DoubleQuoted => Quoting::YamlDouble,
+        ScalarStyle::Literal | ScalarStyle::Folded => Quoting::YamlBlock,
+        _ => Quoting::YamlPlain,
+    }
+}
+
+/// How deep a string may lie, and how long its key may be in bytes, to be read for links: each link
+/// carries its key.
+const MAX_DEPTH: usize = 16;
+const MAX_KEY: usize = 1024;
+
+/// The key of the value that is being read: `name` or `name.0`.
+fn path(stack: &[Frame]) -> Option<String> {
+    if stack.len() > MAX_DEPTH {
+        return None;
+    }
+    let mut path = String::new();
+    for (level, frame) in stack.iter().enumerate() {
+        if level > 0 {
+            path.push('.');
+        }
+        match frame {
+            Frame::Map { key, .. } => path.push_str(key.as_deref().filter(|key| key.len() <= MAX_KEY)?),
+            Frame::List { index, .. } => path.push_str(&index.to_string()),
+        }
+    }
+    (path.len() <= MAX_KEY).then_some(path)
 }

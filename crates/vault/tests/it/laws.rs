@@ -67,6 +67,8 @@ fn markdownish() -> impl Strategy<Value = String> {
         "\u{3000}",
         "\0",
         "&amp;",
+        "\">",
+        "<a b=\"",
         "%20",
         "'",
         "\"",
@@ -107,7 +109,24 @@ proptest! {
             }
         }
         let canvas = Document::parse_canvas(&text);
-        prop_assert!(canvas.links.is_empty() || slice(&text, &canvas.links[0].span));
+        prop_assert!(canvas.links.iter().all(|link| slice(&text, &link.span) && slice(&text, &link.target_span)));
+    }
+
+    #[test]
+    fn a_link_in_a_quoted_string_stands_where_its_text_is_written(text in markdownish()) {
+        let json = serde_json::Value::from(text.as_str()).to_string();
+        let canvas = format!("{{\"nodes\":[{{\"text\":{json}}}]}}");
+        for link in Document::parse_canvas(&canvas).links {
+            let written = &canvas[link.target_span.clone()];
+            prop_assert!(link.target.is_empty() || !written.is_empty(), "{:?}", link);
+            let meant: String = serde_json::from_str(&format!("\"{written}\"")).unwrap();
+            prop_assert!(text.contains(&meant) && canvas[link.span.clone()].contains(written));
+        }
+        let note = format!("---\na: {}\nb: '{}'\n---\n", edit::yaml_quote(&text), text.replace(['\n', '\r', '\0'], "").replace('\'', "''"));
+        for link in Document::parse(&note).links {
+            prop_assert!(slice(&note, &link.span) && slice(&note, &link.target_span));
+            prop_assert!(link.target.is_empty() || !link.target_span.is_empty(), "{:?} in {:?}", link, note);
+        }
     }
 
     #[test]

@@ -337,3 +337,55 @@ fn runs_of_marks_take_linear_time() {
     // A quadratic scanner takes minutes here; the bound only has to tell the two apart.
     assert!(started.elapsed().as_secs() < 20);
 }
+
+/// A link in a string with escapes is found where it is written, and a new target can be put there.
+#[test]
+fn links_in_escaped_strings_can_be_rewritten_in_place() {
+    let check = |text: &str, read: fn(&str) -> Document, expected: &str| {
+        let mut edited = text.to_owned();
+        for link in read(text).links.iter().rev() {
+            let with = link.quoting.escape("a \"b\" it's").unwrap();
+            edited.replace_range(link.target_span.clone(), &with);
+        }
+        assert_eq!(edited, expected);
+        let targets: Vec<_> = read(&edited).links.into_iter().map(|link| link.target).collect();
+        assert!(targets.iter().all(|target| target == "a \"b\" it's"), "{targets:?}");
+    };
+    check(
+        "---\na: \"q \\\"x\\\" [[\\u0041|s]] [[B]]\"\nb: 'it''s [[It''s#h]]'\nc: |\n  one\n  [[D]]\nd: \"x\n  [[E]]\"\n---\n",
+        Document::parse,
+        "---\na: \"q \\\"x\\\" [[a \\\"b\\\" it's|s]] [[a \\\"b\\\" it's]]\"\nb: 'it''s [[a \"b\" it''s#h]]'\nc: |\n  one\n  [[a \"b\" it's]]\nd: \"x\n  [[a \\\"b\\\" it's]]\"\n---\n",
+    );
+    check(
+        "{\"nodes\":[{\"text\":\"\\n[[\\u00e9]]\"},{\"file\":\"x\\/y.md\"}]}",
+        Document::parse_canvas,
+        "{\"nodes\":[{\"text\":\"\\n[[a \\\"b\\\" it's]]\"},{\"file\":\"a \\\"b\\\" it's\"}]}",
+    );
+}
+
+#[test]
+fn a_canvas_of_any_shape_and_depth_is_read() {
+    for junk in [
+        "[]",
+        "{\"nodes\":3}",
+        "{\"nodes\":[[[{\"file\":\"a.md\"}]]]}",
+        "null",
+        "\"nodes\"",
+        "{\"nodes\":[{\"file\":{}}]}",
+    ] {
+        assert_eq!(Document::parse_canvas(junk).links, [], "{junk}");
+    }
+    let deep = format!("{{\"nodes\":{}{}}}", "[".repeat(100_000), "]".repeat(100_000));
+    assert_eq!(Document::parse_canvas(&deep).links, []);
+    assert_eq!(Document::parse_canvas(&"{\"nodes\":[".repeat(100_000)).problems.len(), 1);
+}
+
+/// Few bytes may not stand for many: such a block can't be read, and the text is.
+#[test]
+fn a_bomb_of_aliases_is_a_problem_and_costs_nothing() {
+    let bomb =
+        (1..40).fold("a0: &a0 [x, x]\n".to_owned(), |out, i| format!("{out}a{i}: &a{i} [*a{0}, *a{0}]\n", i - 1));
+    let doc = Document::parse(&format!("---\n{bomb}---\n[[A]]\n"));
+    assert!(!doc.frontmatter.well_formed);
+    assert_eq!((doc.links.len(), doc.problems.len()), (1, 1));
+}
