@@ -49,9 +49,12 @@ pub struct RecallConfig {
     /// What the blocks of a note gain whose stated date lies in a day, month or year that the query
     /// names. Default 0.8.
     pub date_bonus: f64,
-    /// Weight of the words that frame a question and say little of what is asked: kind, type, many.
-    /// Default 0.3.
+    /// Weight of the words that frame a question and say little of what is asked: kind, type, many,
+    /// 什么, 哪年. Default 0.1.
     pub frame_weight: f64,
+    /// Weight of a single Chinese, Japanese or Korean character of a longer run, against 1 for a pair.
+    /// Default 0.5.
+    pub single_weight: f64,
     /// Share of a note's further good blocks in the note's score. Default 0.2.
     pub support_share: f64,
     /// Share of a digest block's score that goes to the source block that it cites, for the words that
@@ -123,7 +126,8 @@ impl Default for RecallConfig {
             subject_bonus: 0.4,
             cast_bonus: 0.5,
             date_bonus: 0.8,
-            frame_weight: 0.3,
+            frame_weight: 0.1,
+            single_weight: 0.5,
             support_share: 0.2,
             digest_share: 0.2,
             expansion_weight: 1.0,

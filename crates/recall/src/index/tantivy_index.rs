@@ -1,11 +1,12 @@
 //! The embedded index: tantivy, in `.dormouse/index`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
+use std::sync::{Arc, PoisonError, RwLock};
 
 use dormouse_vault::Version;
-use tantivy::columnar::Column;
 use tantivy::directory::error::LockError;
+use tantivy::index::SegmentId;
 use tantivy::postings::Postings;
 use tantivy::schema::{FAST, Field as Column_, INDEXED, IndexRecordOption, Schema, TextFieldIndexing, TextOptions};
 use tantivy::tokenizer::{PreTokenizedString, Token};
@@ -26,6 +27,8 @@ pub struct TantivyIndex {
     reader: IndexReader,
     columns: Columns,
     stamp: String,
+    /// The rows of the segments in use.
+    rows: RwLock<HashMap<SegmentId, Arc<Rows>>>,
 }
 
 #[derive(Clone, Copy)]
@@ -89,11 +92,31 @@ impl TantivyIndex {
 
     fn with(index: Index, columns: Columns, stamp: &str) -> Result<Self, IndexError> {
         let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
-        Ok(Self { index, reader, columns, stamp: stamp.to_owned() })
+        Ok(Self { index, reader, columns, stamp: stamp.to_owned(), rows: RwLock::default() })
     }
 
     fn searcher(&self) -> Searcher {
         self.reader.searcher()
+    }
+
+    /// The rows of a segment, read once and kept as long as the segment is in use.
+    fn rows(&self, segment: &SegmentReader) -> Result<Arc<Rows>, IndexError> {
+        let id = segment.segment_id();
+        if let Some(rows) = self.rows.read().unwrap_or_else(PoisonError::into_inner).get(&id) {
+            return Ok(Arc::clone(rows));
+        }
+        let rows = Arc::new(Rows::of(segment)?);
+        self.rows.write().unwrap_or_else(PoisonError::into_inner).insert(id, Arc::clone(&rows));
+        Ok(rows)
+    }
+
+    /// Looks at what was committed, and forgets the rows of segments that are gone.
+    fn reload(&self) -> Result<(), IndexError> {
+        self.reader.reload()?;
+        let searcher = self.searcher();
+        let mut rows = self.rows.write().unwrap_or_else(PoisonError::into_inner);
+        rows.retain(|id, _| searcher.segment_readers().iter().any(|segment| segment.segment_id() == *id));
+        Ok(())
     }
 
     fn field(&self, field: Field) -> Column_ {
@@ -127,19 +150,24 @@ impl TantivyIndex {
 
 impl BlockIndex for TantivyIndex {
     fn versions(&self) -> Result<BTreeMap<NoteKey, Version>, IndexError> {
-        let mut out = BTreeMap::new();
+        let mut out = Vec::new();
         for segment in self.searcher().segment_readers() {
-            let rows = Rows::of(segment)?;
+            let rows = self.rows(segment)?;
             let high = segment.fast_fields().u64("version_high")?;
             let low = segment.fast_fields().u64("version_low")?;
+            let mut last = None;
             for doc in segment.doc_ids_alive() {
-                let (Some((note, _)), Some(high), Some(low)) = (rows.at(doc), high.first(doc), low.first(doc)) else {
+                // All units of a note have its version, and they stand together.
+                let Some(note) = rows.at(doc).map(|row| row.note).filter(|note| last != Some(*note)) else {
                     continue;
                 };
-                out.insert(note, whole(high, low));
+                last = Some(note);
+                if let (Some(high), Some(low)) = (high.first(doc), low.first(doc)) {
+                    out.push((note, whole(high, low)));
+                }
             }
         }
-        Ok(out)
+        Ok(out.into_iter().collect())
     }
 
     fn apply(&self, remove: &[NoteKey], add: &mut dyn Iterator<Item = IndexedNote>) -> Result<(), IndexError> {
@@ -159,7 +187,7 @@ impl BlockIndex for TantivyIndex {
         prepared.set_payload(&self.stamp);
         prepared.commit()?;
         writer.wait_merging_threads()?;
-        Ok(self.reader.reload()?)
+        self.reload()
     }
 
     fn postings(&self, field: Field, term: &str) -> Result<Vec<Posting>, IndexError> {
@@ -171,44 +199,32 @@ impl BlockIndex for TantivyIndex {
             let Some(mut postings) = inverted.read_postings(&term, IndexRecordOption::WithFreqs)? else {
                 continue;
             };
-            let rows = Rows::of(segment)?;
-            let lengths = segment.fast_fields().u64("length")?;
+            let rows = self.rows(segment)?;
+            out.reserve(usize::try_from(postings.doc_freq()).unwrap_or(0));
             let mut doc = postings.doc();
             while doc != tantivy::TERMINATED {
                 if segment.alive_bitset().is_none_or(|alive| alive.is_alive(doc))
-                    && let Some((note, unit)) = rows.at(doc)
+                    && let Some(&Row { note, unit, length, .. }) = rows.at(doc)
                 {
-                    let length = u32::try_from(lengths.first(doc).unwrap_or(0)).unwrap_or(u32::MAX);
-                    let count = postings.term_freq();
-                    out.push(Posting { note, unit, count, length });
+                    out.push(Posting { note, unit, count: postings.term_freq(), length });
                 }
                 doc = postings.advance();
             }
         }
-        out.sort_unstable();
+        // Runs in order, which a stable sort merges.
+        out.sort();
         Ok(out)
     }
 
     fn units(&self, notes: &[NoteKey]) -> Result<BTreeMap<NoteKey, Vec<(UnitId, Marks)>>, IndexError> {
         let mut out: BTreeMap<NoteKey, Vec<(UnitId, Marks)>> = BTreeMap::new();
         for segment in self.searcher().segment_readers() {
-            let inverted = segment.inverted_index(self.columns.note)?;
-            let rows = Rows::of(segment)?;
-            let marks = segment.fast_fields().u64("marks")?;
+            let rows = self.rows(segment)?;
             for note in notes {
-                let term = Term::from_field_u64(self.columns.note, note.0);
-                let Some(mut postings) = inverted.read_postings(&term, IndexRecordOption::Basic)? else {
-                    continue;
-                };
-                let mut doc = postings.doc();
-                while doc != tantivy::TERMINATED {
-                    if segment.alive_bitset().is_none_or(|alive| alive.is_alive(doc))
-                        && let Some((note, unit)) = rows.at(doc)
-                    {
-                        let marks = u16::try_from(marks.first(doc).unwrap_or(0)).unwrap_or(0);
-                        out.entry(note).or_default().push((unit, Marks(marks)));
+                for (doc, row) in rows.of_note(*note) {
+                    if segment.alive_bitset().is_none_or(|alive| alive.is_alive(doc)) {
+                        out.entry(*note).or_default().push((row.unit, row.marks));
                     }
-                    doc = postings.advance();
                 }
             }
         }
@@ -245,22 +261,58 @@ impl BlockIndex for TantivyIndex {
     }
 }
 
-/// Which note and unit a row is.
+/// What one document is.
+#[derive(Debug, Clone, Copy)]
+struct Row {
+    note: NoteKey,
+    unit: UnitId,
+    marks: Marks,
+    length: u32,
+}
+
+/// The documents of a segment, decoded, and where each note's first one is. A note's documents stand
+/// together, since one thread adds them and a merge keeps the order. 32 bytes a document.
+#[derive(Debug)]
 struct Rows {
-    note: Column<u64>,
-    unit: Column<u64>,
+    rows: Vec<Row>,
+    first: HashMap<NoteKey, Vec<u32>>,
 }
 
 impl Rows {
     fn of(segment: &SegmentReader) -> Result<Self, IndexError> {
-        Ok(Self { note: segment.fast_fields().u64("note")?, unit: segment.fast_fields().u64("unit")? })
+        let column = |name: &str| segment.fast_fields().u64(name);
+        let (notes, units, marks, lengths) = (column("note")?, column("unit")?, column("marks")?, column("length")?);
+        let mut rows: Vec<Row> = Vec::with_capacity(usize::try_from(segment.max_doc()).unwrap_or(0));
+        let mut first: HashMap<NoteKey, Vec<u32>> = HashMap::new();
+        for doc in 0..segment.max_doc() {
+            let number = |column: &tantivy::columnar::Column<u64>| column.first(doc).unwrap_or(0);
+            let (note, unit) = (NoteKey(number(&notes)), number(&units));
+            if rows.last().is_none_or(|row| row.note != note) {
+                first.entry(note).or_default().push(doc);
+            }
+            rows.push(Row {
+                note,
+                unit: UnitId {
+                    block: u32::try_from(unit >> 16).unwrap_or(UnitId::HEADER),
+                    part: u16::try_from(unit & 0xFFFF).unwrap_or(u16::MAX),
+                },
+                marks: Marks(u16::try_from(number(&marks)).unwrap_or(0)),
+                length: u32::try_from(number(&lengths)).unwrap_or(u32::MAX),
+            });
+        }
+        Ok(Self { rows, first })
     }
 
-    fn at(&self, doc: u32) -> Option<(NoteKey, UnitId)> {
-        let unit = self.unit.first(doc)?;
-        let block = u32::try_from(unit >> 16).ok()?;
-        let part = u16::try_from(unit & 0xFFFF).ok()?;
-        Some((NoteKey(self.note.first(doc)?), UnitId { block, part }))
+    fn at(&self, doc: u32) -> Option<&Row> {
+        self.rows.get(usize::try_from(doc).ok()?)
+    }
+
+    /// The documents of a note, dead ones too: a note that was written anew may have both.
+    fn of_note(&self, note: NoteKey) -> impl Iterator<Item = (u32, &Row)> {
+        let starts = self.first.get(&note).into_iter().flatten();
+        starts.flat_map(move |start| {
+            (*start..).map_while(move |doc| Some((doc, self.at(doc).filter(|row| row.note == note)?)))
+        })
     }
 }
 

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::evidence::Evidence;
+use super::evidence::{Evidence, Place};
 use super::request::SignalSwitches;
 use super::terms::Terms;
 use crate::config::RecallConfig;
@@ -95,19 +95,31 @@ fn candidates(
     switches: SignalSwitches,
     config: &RecallConfig,
 ) -> BTreeSet<NoteKey> {
-    let share = |at: &(NoteKey, u32)| {
-        let note =
-            if switches.note { config.note_share * evidence.notes.get(&at.0).copied().unwrap_or(0.0) } else { 0.0 };
-        evidence.blocks.get(at).copied().unwrap_or(0.0)
-            + evidence.lent.get(at).copied().unwrap_or(0.0)
-            + note
-            + config.date_bonus * asks.fit(at.0)
+    // Most blocks share their note with the one before.
+    let mut here: Option<(NoteKey, Option<f64>)> = None;
+    let mut note_share = |note: NoteKey| match here {
+        Some((have, share)) if have == note => share,
+        _ => {
+            let share = (evidence.qualifies(note) && allowed(note)).then(|| {
+                let said = if switches.note { config.note_share * evidence.note(note) } else { 0.0 };
+                said + config.date_bonus * asks.fit(note)
+            });
+            here = Some((note, share));
+            share
+        }
     };
-    let keys: BTreeSet<&(NoteKey, u32)> = evidence.blocks.keys().chain(evidence.lent.keys()).collect();
-    let wanted = keys.into_iter().filter(|(note, _)| allowed(*note) && evidence.qualified.contains(note));
-    let mut ranked: Vec<(f64, &(NoteKey, u32))> = wanted.map(|at| (share(at), at)).collect();
-    ranked.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(b.1)));
-    ranked.into_iter().take(config.candidates.max(1)).map(|(_, at)| at.0).collect()
+    let mut ranked: Vec<(f64, Place)> = Vec::new();
+    for (place, score) in evidence.blocks() {
+        let lent = evidence.lent.get(&place).copied().unwrap_or(0.0);
+        ranked.extend(note_share(place.0).map(|share| (score + lent + share, place)));
+    }
+    let order = |a: &(f64, Place), b: &(f64, Place)| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1));
+    let wanted = config.candidates.max(1);
+    if ranked.len() > wanted {
+        ranked.select_nth_unstable_by(wanted, order);
+        ranked.truncate(wanted);
+    }
+    ranked.into_iter().map(|(_, place)| place.0).collect()
 }
 
 /// The blocks of a note in order, the parts of one taken together: the header first.
@@ -140,7 +152,7 @@ impl Surroundings<'_> {
     }
 
     fn own(&self, block: u32) -> f64 {
-        self.evidence.blocks.get(&(self.note, block)).copied().unwrap_or(0.0)
+        self.evidence.block((self.note, block))
     }
 
     fn score(&self, at: usize, terms: &Terms, asks: &Asks) -> Option<Scored> {
@@ -165,7 +177,7 @@ impl Surroundings<'_> {
             return None;
         }
         if switches.note {
-            scored.add("note", config.note_share * self.evidence.notes.get(&self.note).copied().unwrap_or(0.0));
+            scored.add("note", config.note_share * self.evidence.note(self.note));
         }
         scored.add("date", config.date_bonus * asks.fit(self.note));
         if switches.form && terms.cast.contains(&self.note) {

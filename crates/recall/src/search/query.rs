@@ -61,6 +61,7 @@ impl Query {
                 if let Some(rest) = excluded {
                     left_out.push(rest.to_owned());
                 } else if !self.filter(word) {
+                    self.doubt(word);
                     self.add(word);
                 }
             }
@@ -72,6 +73,21 @@ impl Query {
             self.text.push(' ');
         }
         self.text.push_str(text);
+    }
+
+    /// Says what a word that looks like a condition and is none was taken for.
+    fn doubt(&mut self, word: &str) {
+        let Some((key, value)) = word.split_once(':').filter(|(_, value)| !value.is_empty()) else {
+            return;
+        };
+        let expected = match key.to_lowercase().as_str() {
+            "in" | "layer" => "daily, resource, digest or other",
+            "bucket" => "procedure, personal or wiki",
+            "date" => "a year, month or day such as 2026-11, or a range a..b",
+            "prop" => "prop:key=value",
+            _ => return,
+        };
+        self.notices.push(format!("{:?} is no {key} ({expected}): searched as text", truncate_chars(value, 40)));
     }
 
     /// Takes `word` as a condition, if it is one.
@@ -213,8 +229,25 @@ mod tests {
     }
 
     #[test]
+    fn a_condition_that_is_none_is_text_and_said() {
+        for (query, said) in [
+            ("in:nonsense", "\"nonsense\" is no in (daily, resource, digest or other): searched as text"),
+            ("layer:nonsense", "\"nonsense\" is no layer (daily, resource, digest or other): searched as text"),
+            ("bucket:x", "\"x\" is no bucket (procedure, personal or wiki): searched as text"),
+            (
+                "date:soon",
+                "\"soon\" is no date (a year, month or day such as 2026-11, or a range a..b): searched as text",
+            ),
+            ("prop:conv", "\"conv\" is no prop (prop:key=value): searched as text"),
+        ] {
+            let read = Query::parse(query);
+            assert_eq!((read.text.as_str(), read.notices), (query, vec![said.to_owned()]));
+        }
+    }
+
+    #[test]
     fn what_does_not_parse_is_text() {
-        check("cache:warm in:nowhere date:soon title:", expect![[r#"text "cache:warm in:nowhere date:soon title:""#]]);
+        check("cache:warm title:", expect![[r#"text "cache:warm title:""#]]);
         check("he said \"go", expect![[r#"text "he said \"go""#]]);
         check("-verify", expect![[r#"text "verify"; notices ["nothing but exclusions: searched as text"]"#]]);
         check("\"\" - -- a-b", expect![[r#"text "- -- a-b"; phrases [""]"#]]);

@@ -142,13 +142,12 @@ impl Search<'_> {
     /// What the query asks for besides its words.
     fn asks(&self, evidence: &Evidence) -> Asks {
         let spans = if self.request.signals.dates { named(&self.query.text) } else { Vec::new() };
-        let fit = |key: &NoteKey| {
-            let date = self.current.notes.get(key).and_then(|note| stated_date(note))?;
+        let fit = |key: NoteKey| {
+            let date = self.current.notes.get(&key).and_then(|note| stated_date(note))?;
             let best = spans.iter().map(|span| span.fits(date)).fold(0.0, f64::max);
-            (best > 0.0).then_some((*key, best))
+            (best > 0.0).then_some((key, best))
         };
-        let dated =
-            if spans.is_empty() { BTreeMap::new() } else { evidence.qualified.iter().filter_map(fit).collect() };
+        let dated = if spans.is_empty() { BTreeMap::new() } else { evidence.qualified().filter_map(fit).collect() };
         Asks { when: asks_when(&self.query.text), place: asks_where(&self.query.text), dated }
     }
 

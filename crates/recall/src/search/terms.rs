@@ -102,7 +102,7 @@ fn weighted(word: &Word, config: &RecallConfig) -> Vec<(String, f64, bool)> {
         Role::Stem | Role::Whole | Role::Pair => Some((1.0, true)),
         Role::Exact => Some((config.exact_share, false)),
         Role::Part => Some((if compound { 0.6 } else { 1.0 }, true)),
-        Role::Single => Some((1.0, false)),
+        Role::Single => Some((config.single_weight, false)),
         Role::Stop => None,
     };
     let frames = |term: &str| if is_frame(term) { config.frame_weight } else { 1.0 };

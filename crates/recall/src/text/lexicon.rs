@@ -6,10 +6,26 @@ pub(crate) fn is_stop_word(word: &str) -> bool {
     STOP.binary_search(&word).is_ok()
 }
 
-/// Whether a stem frames a question and says little of what is asked: what kind of, how many.
-pub(crate) fn is_frame(stem: &str) -> bool {
-    matches!(stem, "kind" | "type" | "sort" | "mani" | "much")
+/// Whether a term frames a question and says little of what is asked: what kind of, how many, 哪里,
+/// 什么, and the particles that stand in every Chinese sentence.
+pub(crate) fn is_frame(term: &str) -> bool {
+    if term.is_ascii() {
+        return matches!(term, "kind" | "type" | "sort" | "mani" | "much");
+    }
+    let mut chars = term.chars();
+    match (chars.next(), chars.next(), chars.next()) {
+        (Some(one), None, None) => CHINESE_ASKS.contains(&one) || CHINESE_PARTICLES.contains(&one),
+        (Some(one), Some(two), None) => {
+            CHINESE_ASKS.contains(&one) || CHINESE_ASKS.contains(&two) || CHINESE_FRAMES.contains(&term)
+        }
+        _ => false,
+    }
 }
+
+const CHINESE_ASKS: [char; 6] = ['哪', '谁', '几', '么', '吗', '呢'];
+#[rustfmt::skip]
+const CHINESE_PARTICLES: [char; 13] = ['的', '了', '是', '在', '和', '与', '被', '有', '由', '为', '其', '及', '等'];
+const CHINESE_FRAMES: [&str; 9] = ["多少", "怎样", "如何", "为何", "何时", "何地", "何处", "多久", "是何"];
 
 /// The lemma of an irregular form.
 pub(crate) fn lemma(word: &str) -> Option<&'static str> {
