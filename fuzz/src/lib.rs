@@ -18,6 +18,7 @@
     reason = "a broken law stops the run, and that is what a target is for"
 )]
 
+mod commit;
 mod frontmatter_edit;
 mod links;
 mod reference;
@@ -26,6 +27,7 @@ mod seeds;
 mod targets;
 pub mod vectors;
 
+pub use commit::commit;
 pub use frontmatter_edit::frontmatter_edit;
 pub use links::links;
 pub use resolve::resolve;

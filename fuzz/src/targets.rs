@@ -14,6 +14,11 @@ pub struct Target {
 /// All targets, by name.
 pub const TARGETS: &[Target] = &[
     Target {
+        name: "commit",
+        about: "on a disk that breaks, a plan is carried out whole or not at all, and no other file changes",
+        run: crate::commit,
+    },
+    Target {
         name: "frontmatter_edit",
         about: "an edit of a property is read back and changes nothing else",
         run: crate::frontmatter_edit,

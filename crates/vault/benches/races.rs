@@ -103,7 +103,8 @@ fn raced(options: &Options) -> bool {
 
 fn killed(options: &Options) -> bool {
     let start = Instant::now();
-    let sum = kills::run(options.kills, options.seed);
+    let mut dice = editor::Dice(options.seed);
+    let sum = kills::run(options.kills, &[], |n| dice.below(n));
     println!(
         "{:>7}{:>18}{:>20}{:>9}{:>9}{:>8}{:>9}\n{:>7}{:>18}{:>20}{:>9}{:>9}{:>8}{:>9.1}",
         "kills",

@@ -106,7 +106,7 @@ impl Vault {
         set: &ChangeSet,
     ) -> Result<(std::sync::Arc<Snapshot>, Vec<Touched>), CommitError> {
         let now = self.snapshot();
-        let touched = ground::survey(disk, root, set, self.layout())?;
+        let touched = ground::survey(disk, root, set, self.layout()).map_err(|error| plain(root, error))?;
         let parts: Vec<Part<'_>> = touched.iter().filter(|t| bears_links(&t.path)).map(Part::new).collect();
         parts.iter().try_for_each(|part| unlocked(part, set.writer))?;
         parts.iter().try_for_each(|part| frontmatter(part, set.writer))?;
@@ -218,7 +218,7 @@ fn conflict(disk: &dyn Disk, root: &Path, moved: &Touched) -> CommitError {
     let file = root.join(moved.lay.as_ref().unwrap_or(&moved.lies));
     match ground::read(disk, &file, path) {
         Ok(current) => moved.conflict(current, moved.before.as_ref().map(|b| b.version)),
-        Err(error) => error,
+        Err(error) => plain(root, error),
     }
 }
 
@@ -227,6 +227,11 @@ fn io_error(root: &Path, path: PathBuf, source: std::io::Error) -> CommitError {
         CommitError::ReadOnly { .. } => CommitError::ReadOnly { path: root.to_path_buf() },
         error => error,
     }
+}
+
+/// The error with what the operating system said made plain.
+fn plain(root: &Path, error: CommitError) -> CommitError {
+    if let CommitError::Io { path, source } = error { io_error(root, path, source) } else { error }
 }
 
 fn disk_error(error: VaultError) -> CommitError {

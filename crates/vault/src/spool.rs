@@ -1,8 +1,10 @@
 //! The access spool: recall's only write. One line a hit, appended whole, folded in by consolidate.
 
-use std::fs::File;
+use std::fs::{File, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use chrono::{DateTime, FixedOffset};
 use serde::{Deserialize, Serialize};
@@ -14,6 +16,9 @@ use crate::meta::AccessKind;
 use crate::path::NotePath;
 use crate::vault::Vault;
 use crate::version::Version;
+
+/// How long an append waits for others.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// One access of a note.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -57,7 +62,9 @@ impl Spool {
             // A line that was cut costs itself alone.
             lines.insert(0, b'\n');
         }
-        file.write_all(&lines)
+        let end = file.metadata()?.len();
+        // What did not arrive whole is not there: a hit that is tried again must not count twice.
+        file.write_all(&lines).inspect_err(|_| drop(file.set_len(end)))
     }
 
     /// Reads what is spooled, to the last whole line; lines that can't be read are skipped and
@@ -117,13 +124,22 @@ impl Spool {
         }
     }
 
-    /// Waits for the lock; a file system without locks goes without.
+    /// Waits for the lock, two seconds at most: whoever reads must not hang on one who is stuck. A
+    /// file system without locks goes without.
     fn hold(&self) -> io::Result<File> {
         make_folder_of(&self.lock)?;
         let file = fs::open_or_create(&self.lock, false)?;
-        match file.lock() {
-            Err(error) if error.kind() != io::ErrorKind::Unsupported => Err(error),
-            _ => Ok(file),
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            match file.try_lock() {
+                Ok(()) => return Ok(file),
+                Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => return Ok(file),
+                Err(TryLockError::Error(error)) => return Err(error),
+                Err(TryLockError::WouldBlock) if Instant::now() >= deadline => {
+                    return Err(io::ErrorKind::WouldBlock.into());
+                }
+                Err(TryLockError::WouldBlock) => thread::sleep(Duration::from_millis(2)),
+            }
         }
     }
 

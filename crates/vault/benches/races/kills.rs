@@ -34,29 +34,29 @@ pub(crate) fn child() {
     if std::env::var(TASK).unwrap() == "commit" { commit_for_ever(&folder) } else { drop(Vault::open(&folder)) }
 }
 
-fn start(folder: &Path, task: &str) -> Child {
+fn start(folder: &Path, task: &str, args: &[&str]) -> Child {
     let mut command = Command::new(std::env::current_exe().unwrap());
-    command.env(FOLDER, folder).env(TASK, task).stdout(Stdio::null()).spawn().unwrap()
+    command.args(args).env(FOLDER, folder).env(TASK, task).stdout(Stdio::null()).spawn().unwrap()
 }
 
-pub(crate) fn run(kills: usize, seed: u64) -> Sum {
+/// Kills so many processes; `args` make this program call [`child`], and `below` throws dice.
+pub(crate) fn run(kills: usize, args: &[&str], mut below: impl FnMut(u64) -> u64) -> Sum {
     let folder = dormouse_fixtures::temp_vault("");
-    let mut dice = crate::editor::Dice(seed);
     let mut sum = Sum::default();
     fill(folder.path());
     for n in 0..kills {
-        let mut child = start(folder.path(), "commit");
+        let mut child = start(folder.path(), "commit", args);
         let ready = folder.path().join(".ready");
         wait_for(&ready, &mut child);
-        std::thread::sleep(Duration::from_micros(dice.below(12_000)));
+        std::thread::sleep(Duration::from_micros(below(60_000)));
         child.kill().unwrap();
         child.wait().unwrap();
         fs::remove_file(&ready).unwrap();
         let phase = journal(folder.path());
         sum.inside += usize::from(phase.is_some());
-        if phase.is_some() && dice.below(2) == 0 {
-            let mut recovery = start(folder.path(), "open");
-            std::thread::sleep(Duration::from_micros(dice.below(4_000)));
+        if phase.is_some() && below(2) == 0 {
+            let mut recovery = start(folder.path(), "open", args);
+            std::thread::sleep(Duration::from_micros(below(4_000)));
             recovery.kill().unwrap();
             recovery.wait().unwrap();
             sum.recoveries += 1;
@@ -114,7 +114,7 @@ fn note(n: usize) -> NotePath {
 }
 
 fn text(n: usize, round: usize, hub: usize) -> String {
-    format!("round {round} [[hub-{hub}]] note {n}\n{}", format!("{round} filler of the note\n").repeat(n * 400))
+    format!("round {round} [[hub-{hub}]] note {n}\n{}", format!("{round} filler of the note\n").repeat(n * 40))
 }
 
 /// Round and hub of a note's text, when all of it is of one round.

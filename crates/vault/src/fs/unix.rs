@@ -135,11 +135,11 @@ pub(super) fn liken(from: &File, to: &File) -> io::Result<()> {
 /// are the system's to give.
 #[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
 fn copy_attributes(from: &File, to: &File) {
-    let mut names = vec![0; fs::flistxattr(from, &mut [0_u8; 0]).unwrap_or(0)];
+    let mut names = vec![0; fs::flistxattr_query(from).unwrap_or(0)];
     let length = fs::flistxattr(from, names.as_mut_slice()).unwrap_or(0);
     let is_kept = |name: &[u8]| !name.is_empty() && !name.starts_with(b"security.") && !name.starts_with(b"trusted.");
     for name in names.get(..length).unwrap_or_default().split(|byte| *byte == 0).filter(|name| is_kept(name)) {
-        let mut value = vec![0; fs::fgetxattr(from, name, &mut [0_u8; 0]).unwrap_or(0)];
+        let mut value = vec![0; fs::fgetxattr_query(from, name).unwrap_or(0)];
         if let Ok(length) = fs::fgetxattr(from, name, value.as_mut_slice()) {
             value.truncate(length);
             let _ = fs::fsetxattr(to, name, &value, fs::XattrFlags::empty());

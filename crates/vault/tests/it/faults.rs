@@ -8,7 +8,7 @@ use std::path::Path;
 use dormouse_fixtures::{TempVault, temp_vault};
 use dormouse_vault::{Change, ChangeSet, CommitError, Conservation, NotePath, Vault, Version, Writer};
 
-use crate::broken_disk::{BrokenDisk, Can, CaseBlind, EVERY_KIND, FULL, Fault, Op};
+use crate::broken_disk::{BrokenDisk, Can, EVERY_KIND, FULL, Fault, Op};
 
 const OLD: &str = "=== a.md\nold a\n=== b.md\nold b\n=== deep/c.md\nsee [[a]] and [[deep/x]]\n=== deep/x.md\nx\n";
 

@@ -21,6 +21,7 @@ mod laws;
 mod links;
 mod material;
 mod meta;
+mod odd_files;
 mod parsing;
 mod process;
 mod rename;
