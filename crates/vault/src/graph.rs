@@ -8,7 +8,7 @@ use std::sync::Arc;
 use foldhash::fast::FixedState;
 use petgraph::Direction;
 use petgraph::stable_graph::{EdgeIndex, NodeIndex, StableDiGraph};
-use petgraph::visit::{EdgeRef as _, IntoEdgeReferences};
+use petgraph::visit::{EdgeRef as _, IntoEdgeReferences, NodeIndexable as _};
 use serde::{Deserialize, Serialize};
 
 use crate::path::NotePath;
@@ -162,16 +162,20 @@ impl LinkGraph {
         })
     }
 
+    /// The node of a file that is in the graph.
+    pub(crate) fn node_of(&self, path: &NotePath) -> Option<NodeIndex> {
+        self.index.get(path).copied()
+    }
+
+    /// More than every node's number.
+    pub(crate) fn bound(&self) -> usize {
+        self.graph.node_bound()
+    }
+
     /// The links of a note, in no order. O(1) each.
-    pub(crate) fn out_links<'a>(
-        &'a self,
-        source: &NotePath,
-    ) -> impl Iterator<Item = (&'a NotePath, Option<&'a str>)> + use<'a> {
-        let at = self.index.get(source).copied();
-        at.into_iter().flat_map(|at| {
-            let edges = self.graph.edges_directed(at, Direction::Outgoing);
-            edges.filter_map(|edge| Some((&self.graph.node_weight(edge.target())?.path, edge.weight().as_deref())))
-        })
+    pub(crate) fn out_links(&self, source: NodeIndex) -> impl Iterator<Item = (NodeIndex, Option<&str>)> {
+        let edges = self.graph.edges_directed(source, Direction::Outgoing);
+        edges.map(|edge| (edge.target(), edge.weight().as_deref()))
     }
 
     /// All predicates, each once.

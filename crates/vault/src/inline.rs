@@ -9,7 +9,7 @@ use std::ops::Range;
 use crate::inline_field::{self, InlineField};
 use crate::lines::Lines;
 use crate::link::{Link, LinkKind};
-use crate::marks::{Marks, escapes, next_from};
+use crate::marks::{Marks, escapes, next_from, next_marked};
 use crate::quoting::Quoting;
 use crate::structure::Segment;
 use crate::tag;
@@ -40,6 +40,10 @@ pub(crate) fn scan(text: &str, segment: &Segment, lines: &Lines<'_>, found: &mut
     let Some(source) = text.get(segment.span.clone()) else {
         return;
     };
+    // Without one of these there is neither link nor tag nor field.
+    if !source.bytes().any(|byte| matches!(byte, b'[' | b'#' | b':')) {
+        return;
+    }
     let base = segment.span.start;
     let marks = Marks::of(source, segment.table);
     let from = found.links.len();
@@ -107,6 +111,9 @@ impl Scan<'_> {
         let mut field_end = 0;
         let mut i = 0;
         while i < bytes.len() {
+            let hidden = opaque.peek().map_or(usize::MAX, |hidden| hidden.start);
+            let text_end = texts.last().map_or(usize::MAX, |(close, _)| *close);
+            i = next_marked(bytes, i, hidden.min(text_end));
             while opaque.next_if(|o| o.start < i).is_some() {}
             if let Some(hidden) = opaque.next_if(|o| o.start == i) {
                 i = hidden.end;

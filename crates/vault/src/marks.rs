@@ -34,6 +34,25 @@ pub(crate) fn escapes(bytes: &[u8], i: usize) -> bool {
     bytes.get(i) == Some(&b'\\') && bytes.get(i + 1).is_some_and(u8::is_ascii_punctuation)
 }
 
+/// The bytes with a meaning inside a line.
+const MARKED: [bool; 256] = {
+    let mut marked = [false; 256];
+    let bytes = b"\\`<[]()$!#";
+    let mut at = 0;
+    #[expect(clippy::indexing_slicing, reason = "evaluated by the compiler")]
+    while at < bytes.len() {
+        marked[bytes[at] as usize] = true;
+        at += 1;
+    }
+    marked
+};
+
+/// The first byte from `i` on that has a meaning inside a line, or `end`, whichever comes first.
+pub(crate) fn next_marked(bytes: &[u8], i: usize, end: usize) -> usize {
+    let run = bytes.get(i..end.min(bytes.len())).unwrap_or_default();
+    i + run.iter().position(|byte| MARKED.get(usize::from(*byte)) == Some(&true)).unwrap_or(run.len())
+}
+
 impl Marks {
     /// Collects the marks of `source`; in a table row nothing but a wikilink reaches over a border.
     /// Linear.
@@ -102,6 +121,7 @@ impl Collect<'_> {
         let mut passed = Vec::new();
         let mut i = 0;
         while i < self.bytes.len() {
+            i = next_marked(self.bytes, i, borders.peek().copied().unwrap_or(usize::MAX));
             while let Some(border) = borders.next_if(|border| *border <= i) {
                 passed.push(border);
                 self.squares.clear();

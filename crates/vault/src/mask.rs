@@ -45,12 +45,20 @@ fn mask_line(line: &str, masked: &mut String) {
     let (label, rest) = rest.split_at_checked(kept).unwrap_or(("", rest));
     masked.push_str(label);
     let fence = rest.starts_with("```");
-    masked.extend(rest.chars().map(|c| match c {
-        '`' if fence => '`',
-        '[' | ']' | '*' | '_' | '`' => 'x',
-        '\r' => ' ',
-        c => c,
-    }));
+    let is_mark = |c: char| matches!(c, '[' | ']' | '*' | '_' | '`' | '\r');
+    let mut rest = rest;
+    while let Some(at) = rest.find(is_mark) {
+        let (clean, marked) = rest.split_at_checked(at).unwrap_or((rest, ""));
+        masked.push_str(clean);
+        let mut after = marked.chars();
+        masked.push(match after.next() {
+            Some('`') if fence => '`',
+            Some('\r') => ' ',
+            _ => 'x',
+        });
+        rest = after.as_str();
+    }
+    masked.push_str(rest);
 }
 
 struct Prefix {

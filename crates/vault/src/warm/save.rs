@@ -1,12 +1,12 @@
 //! Writing the cached snapshot.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::mem;
 use std::path::Path;
 
-use foldhash::fast::FixedState;
+use petgraph::stable_graph::NodeIndex;
 use serde::Serialize;
 
 use super::record::{Change, Head, Is, NoteRecord, Record};
@@ -149,9 +149,15 @@ fn whole(snapshot: &Snapshot, books: &Books, to: &mut Chunks) -> io::Result<()> 
     paths.sort_unstable();
     paths.retain(|path| books.stamps.contains_key(*path));
     let number = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
-    let numbers: HashMap<&NotePath, u32, FixedState> =
-        paths.iter().enumerate().map(|(at, path)| (*path, number(at))).collect();
-    let predicates: Vec<&str> = snapshot.graph.predicates().into_iter().collect();
+    let graph = &snapshot.graph;
+    let nodes: Vec<Option<NodeIndex>> = paths.iter().map(|path| graph.node_of(path)).collect();
+    let mut numbers = vec![None; graph.bound()];
+    for (at, node) in nodes.iter().enumerate() {
+        if let Some(slot) = node.and_then(|node| numbers.get_mut(node.index())) {
+            *slot = Some(number(at));
+        }
+    }
+    let predicates: Vec<&str> = graph.predicates().into_iter().collect();
     let predicate = |p: Option<&str>| p.and_then(|p| predicates.binary_search(&p).ok()).map_or(0, |at| number(at) + 1);
     let mut dead: Vec<(&NotePath, &str)> = Vec::new();
     for (target, sources) in &snapshot.unresolved {
@@ -161,18 +167,19 @@ fn whole(snapshot: &Snapshot, books: &Books, to: &mut Chunks) -> io::Result<()> 
     let mut dead = dead.into_iter().peekable();
     to.put(&Head {
         files: number(paths.len()),
-        edges: number(snapshot.graph.edge_count()),
+        edges: number(graph.edge_count()),
         predicates: predicates.clone(),
         copies: books.copies().map(|(original, copy)| (original.as_disk(), copy.as_disk())).collect(),
     })?;
     to.close()?;
-    for path in paths {
+    for (path, node) in paths.into_iter().zip(nodes) {
         let Some(mut record) = record(snapshot, books, path) else {
             continue;
         };
         if let Is::Note(note) | Is::Canvas(note) = &mut record.is {
-            let links = snapshot.graph.out_links(path);
-            note.edges.extend(links.filter_map(|(target, p)| Some((*numbers.get(target)?, predicate(p)))));
+            let links = node.into_iter().flat_map(|node| graph.out_links(node));
+            let numbered = |target: NodeIndex| numbers.get(target.index()).copied().flatten();
+            note.edges.extend(links.filter_map(|(target, p)| Some((numbered(target)?, predicate(p)))));
             while dead.next_if(|(source, _)| *source < path).is_some() {}
             while let Some((_, target)) = dead.next_if(|(source, _)| *source == path) {
                 note.unresolved.push(target);
