@@ -49,7 +49,8 @@ fn best<'f>(fitting: impl Iterator<Item = &'f NotePath>, source: &NotePath, targ
     let spelled = spelled.trim_start_matches("../").trim_start_matches("./").trim_start_matches('/');
     let mut fitting: Vec<&NotePath> = fitting.collect();
     let rank = |file: &NotePath| {
-        let below = segments(file.as_str()).starts_with(&folder);
+        let place = segments(file.as_str());
+        let below = place.len() > folder.len() && place.starts_with(&folder);
         (!below, file.as_str().chars().count(), !file.as_str().ends_with(spelled))
     };
     fitting.sort_by(|a, b| rank(a).cmp(&rank(b)).then_with(|| a.cmp(b)));

@@ -57,7 +57,11 @@ pub fn set_property(text: &str, doc: &Document, key: &str, yaml_value: &str) -> 
 fn is_one_value(value: &str) -> bool {
     let probe = format!("---\nk: {}\n---\n", value.trim());
     let read = frontmatter::read(&probe, &Lines::new(&probe));
-    !value.contains(['\n', '\r']) && read.frontmatter.well_formed && read.entries.len() == 1
+    let end = "---\nk: ".len() + value.trim().len();
+    // A comment is no part of a value: it would stand behind the one that is there.
+    let is_whole = |entry: &Entry| entry.value_span.as_ref().map_or(!value.contains('#'), |span| span.end == end);
+    let one = read.entries.len() == 1 && read.entries.iter().all(is_whole);
+    !value.contains(['\n', '\r']) && read.frontmatter.well_formed && one
 }
 
 /// The change of a property that is there: its value alone.

@@ -8,7 +8,7 @@
 //!
 //! | name | what | until |
 //! |---|---|---|
-//! | `recent-<id>-<n>` | what the n-th step of a commit displaced | ten minutes later, and no program has it open |
+//! | `recent-<id>-<n>` | what the n-th step of a commit displaced | ten minutes later (30 seconds, when there are more than a thousand), and no program has it open |
 //! | `old-<id>-<n>` | the same, where the file system can't exchange names | 30 days later |
 //! | `recent-<id>.json`, `old-<id>.json` | the commit's journal: which file was which note | the last of its files goes |
 //! | `<id>-<n>-<note>` | text that could not stay in its note | a person removes it |
@@ -32,6 +32,9 @@ const OLD: &str = "old-";
 /// How long a displaced file waits for a late write by a program that can't be seen.
 const RECENT_FOR: Duration = Duration::from_secs(600);
 const OLD_FOR: Duration = Duration::from_secs(30 * 24 * 3600);
+/// With more recent files than this the wait is short, so that looking through them stays cheap.
+const MANY: usize = 1000;
+const HURRIED_FOR: Duration = Duration::from_secs(30);
 /// How often the commits of a process look for late writes.
 const PAUSE: Duration = Duration::from_secs(10);
 /// How many waiting texts are named one by one.
@@ -130,7 +133,9 @@ pub(super) fn sweep(disk: &dyn Disk, root: &Path) -> Vec<PathBuf> {
     }
     let mut sweep = Sweep { disk, folder: root.join(FOLDER), now: now(), open: None };
     let mut recovered = Vec::new();
-    for (class, grace) in [(RECENT, RECENT_FOR), (OLD, OLD_FOR)] {
+    let is_crowded = names.iter().filter(|name| name.starts_with(RECENT)).count() > MANY;
+    let recent_for = if is_crowded { HURRIED_FOR } else { RECENT_FOR };
+    for (class, grace) in [(RECENT, recent_for), (OLD, OLD_FOR)] {
         let of_class = || names.iter().filter_map(|name| name.strip_prefix(class));
         let mut records: BTreeMap<&str, (Option<Record>, usize)> = of_class()
             .filter_map(|name| name.strip_suffix(".json"))

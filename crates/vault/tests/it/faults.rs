@@ -198,7 +198,7 @@ fn two_operations_that_fail_leave_everything_old_or_everything_new() {
         let ends = ends(plan, can);
         for n in 0..ends.operations.len() {
             // The way back has operations of its own.
-            for m in (n + 1..n + 30).step_by(2) {
+            for m in (n + 1..n + 30).step_by(5) {
                 check(plan, &ends, can, Fault::Twice(n, m));
             }
         }
@@ -217,7 +217,7 @@ fn who_dies_while_settling_leaves_it_to_the_next() {
     ] {
         let ends = ends(plan, can);
         for n in 0..ends.operations.len() {
-            for m in (n % 4..24).step_by(4) {
+            for m in (n % 6..24).step_by(6) {
                 let folder = temp_vault(OLD);
                 let vault = Vault::open(folder.path()).unwrap();
                 let set = plan(&folder);

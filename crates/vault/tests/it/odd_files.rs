@@ -316,6 +316,18 @@ fn a_displaced_file_that_nobody_has_open_goes_after_its_time() {
     assert_eq!(displaced(&folder), Vec::<String>::new());
 }
 
+#[test]
+fn more_than_a_thousand_displaced_files_wait_half_a_minute() {
+    let (folder, _) = late(|_| {});
+    for n in 0..1000 {
+        folder.write(&format!(".dormouse/displaced/recent-1-2-3-{n}"), "unknown");
+    }
+    set_back(&folder, Duration::from_secs(40));
+    drop(Vault::open(folder.path()).unwrap());
+    // Those of a commit that nothing is known of are young, and wait on.
+    assert_eq!(displaced(&folder).len(), 1000);
+}
+
 /// The clock stood a day ahead when the note was replaced: the wait ends all the same, and a late
 /// write that looks older than the commit is found at its end.
 #[test]
