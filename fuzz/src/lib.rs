@@ -24,6 +24,7 @@ mod links;
 mod reference;
 mod resolve;
 mod seeds;
+mod snapshot_cache;
 mod targets;
 pub mod vectors;
 
@@ -32,4 +33,5 @@ pub use frontmatter_edit::frontmatter_edit;
 pub use links::links;
 pub use resolve::resolve;
 pub use seeds::seeds;
+pub use snapshot_cache::snapshot_cache;
 pub use targets::{TARGETS, Target};

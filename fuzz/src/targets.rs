@@ -33,4 +33,9 @@ pub const TARGETS: &[Target] = &[
         about: "a link means the same file in any order of files, and what the rules say",
         run: crate::resolve,
     },
+    Target {
+        name: "snapshot_cache",
+        about: "a damaged cached snapshot costs time alone; one that lies stops nothing",
+        run: crate::snapshot_cache,
+    },
 ];
