@@ -62,4 +62,5 @@ pub use recall::{Recall, SyncReport};
 pub use search::{
     Citation, Explain, Hit, Named, Passage, SearchReply, SearchRequest, SignalFreshness, SignalState, SignalSwitches,
 };
+pub use text::index_terms;
 pub use traverse::{Direction, Reached, TraverseReply, TraverseRequest, Via, traverse};

@@ -10,7 +10,7 @@ use crate::config::RecallConfig;
 use crate::context::ContextBlock;
 use crate::error::RecallError;
 use crate::list::{ListReply, ListRequest};
-use crate::search::{Pairing, SearchReply, SearchRequest, run};
+use crate::search::{MetaCache, Pairing, SearchReply, SearchRequest, run};
 use crate::sync::{Current, bring_up};
 use crate::traverse::{TraverseReply, TraverseRequest};
 
@@ -20,6 +20,7 @@ pub struct Recall {
     pub(crate) config: RecallConfig,
     pub(crate) clock: Option<Arc<dyn Clock>>,
     pub(crate) state: Mutex<Option<Current>>,
+    meta: MetaCache,
 }
 
 impl std::fmt::Debug for Recall {
@@ -52,7 +53,7 @@ impl Recall {
     /// # Errors
     /// None today; a later version may check the settings.
     pub fn open(vault: Arc<Vault>, config: RecallConfig) -> Result<Self, RecallError> {
-        Ok(Self { vault, config, clock: None, state: Mutex::new(None) })
+        Ok(Self { vault, config, clock: None, state: Mutex::new(None), meta: MetaCache::default() })
     }
 
     /// With a clock, which dates the access spool and the recency signal.
@@ -111,10 +112,10 @@ impl Recall {
 
     pub(crate) fn answer(&self, request: &SearchRequest, pairing: Pairing) -> Result<SearchReply, RecallError> {
         let now = request.now.or_else(|| self.clock.as_ref().map(|clock| clock.now()));
-        let first = run(&self.vault, &self.current()?, &self.config, request, now, pairing)?;
+        let first = run(&self.vault, &self.current()?, &self.meta, &self.config, request, now, pairing)?;
         let mut reply = if first.stale && self.vault.refresh().is_ok() {
             self.sync()?;
-            run(&self.vault, &self.current()?, &self.config, request, now, pairing)?.reply
+            run(&self.vault, &self.current()?, &self.meta, &self.config, request, now, pairing)?.reply
         } else {
             first.reply
         };

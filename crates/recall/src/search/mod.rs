@@ -17,9 +17,11 @@ mod query;
 mod reply;
 mod request;
 mod run;
+mod signals;
 mod terms;
 
 pub(crate) use citations::Citations;
 pub use reply::{Citation, Explain, Hit, Named, Passage, SearchReply, SignalFreshness, SignalState};
 pub use request::{SearchRequest, SignalSwitches};
 pub(crate) use run::{Pairing, run};
+pub(crate) use signals::MetaCache;

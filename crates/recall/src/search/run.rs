@@ -12,7 +12,7 @@ use super::candidate::{Candidate, best_first, explain, same_text, uncrowded};
 use super::citations::by_block;
 use super::dates::named;
 use super::evidence::{Evidence, Scope, weigh};
-use super::factors::{Factors, Signals, boost_communities};
+use super::factors::{Factors, boost_communities};
 use super::links::spread;
 use super::meaning::{Phrase, holders};
 use super::pairs::collapse;
@@ -20,6 +20,7 @@ use super::passages::passages;
 use super::query::Query;
 use super::reply::{Hit, SearchReply, SignalState};
 use super::request::SearchRequest;
+use super::signals::{MetaCache, Signals};
 use super::terms::{Terms, look_up};
 use crate::config::RecallConfig;
 use crate::error::RecallError;
@@ -54,13 +55,14 @@ pub(crate) struct Outcome {
 pub(crate) fn run(
     vault: &Vault,
     current: &Current,
+    meta: &MetaCache,
     config: &RecallConfig,
     request: &SearchRequest,
     now: Option<DateTime<FixedOffset>>,
     pairing: Pairing,
 ) -> Result<Outcome, RecallError> {
     let query = Query::parse(&request.query);
-    let mut signals = Signals::load(vault, request.signals, now, config);
+    let mut signals = Signals::load(vault, meta, request.signals, now, config);
     signals.state("index", if current.in_memory { SignalState::InMemory } else { SignalState::Fresh }, None);
     let search = Search { vault, current, config, request, now, query, signals };
     let (mut candidates, terms) = search.candidates()?;
@@ -158,7 +160,7 @@ impl Search<'_> {
         let wanted = |note: &Note| {
             self.request.filters.matches(note, snapshot)
                 && self.query.filters.matches(note, snapshot)
-                && !(drop_archived && self.signals.archived.contains(&note.path))
+                && !(drop_archived && self.signals.is_archived(&note.path))
         };
         self.current.notes.iter().filter(|(_, note)| wanted(note)).map(|(key, _)| *key).collect()
     }
@@ -166,8 +168,8 @@ impl Search<'_> {
     fn lends(&self, key: NoteKey) -> bool {
         self.current.notes.get(&key).is_some_and(|note| {
             note.layer == Layer::Digest
-                && !self.signals.doubtful.contains(&note.path)
-                && !self.signals.archived.contains(&note.path)
+                && !self.signals.is_doubtful(&note.path)
+                && !self.signals.is_archived(&note.path)
         })
     }
 
@@ -312,7 +314,7 @@ impl Search<'_> {
             score: candidate.score(),
             passages: passages(note, &read.text, blocks, candidate.factor(), limit, words, &cites),
             explain: self.request.explain.then(|| explain(candidate)),
-            archived: self.signals.archived.contains(&note.path),
+            archived: self.signals.is_archived(&note.path),
             also_at: candidate.also_at.clone(),
         })
     }

@@ -46,8 +46,9 @@ pub(crate) fn look_up(
     config: &RecallConfig,
     form: bool,
 ) -> Result<Terms, IndexError> {
-    let words = analyze(text);
     let mut out = Terms::default();
+    let mut places = Places { index, found: BTreeMap::new() };
+    let words = corrected(analyze(text), &mut places, config, &mut out.notices)?;
     let names = if form { names(index, &words)? } else { BTreeMap::new() };
     if let Some(places) = subject(&words, text, &names).and_then(|name| names.get(name)) {
         out.spoken = places.iter().map(|p| (p.note, p.unit.block)).collect();
@@ -76,15 +77,10 @@ pub(crate) fn look_up(
     let mut order: Vec<(String, (f64, bool, usize))> = weights.into_iter().collect();
     order.sort_by(|a, b| a.1.2.cmp(&b.1.2).then_with(|| a.0.cmp(&b.0)));
     for (text, (weight, qualifies, _)) in order {
-        let body = index.postings(Field::Body, &text)?;
-        let header = index.postings(Field::Header, &text)?;
-        if body.is_empty() && header.is_empty() {
-            if config.correct_typos && qualifies {
-                correct(index, &text, weight, &mut out)?;
-            }
-            continue;
+        let (body, header) = places.take(&text)?;
+        if !body.is_empty() || !header.is_empty() {
+            out.terms.push(Term { text, weight, qualifies, body, header });
         }
-        out.terms.push(Term { text, weight, qualifies, body, header });
     }
     if out.terms.len() > MAX_TERMS {
         out.notices
@@ -137,25 +133,80 @@ fn subject<'a>(words: &'a [Word], text: &str, names: &BTreeMap<String, Vec<Posti
     named().find(|word| !owns(word)).or_else(|| named().next()).map(|word| word.surface.as_str())
 }
 
-/// Searches the known words one edit away from an unknown one, the most frequent first.
-fn correct(index: &dyn BlockIndex, text: &str, weight: f64, out: &mut Terms) -> Result<(), IndexError> {
-    let letters = text.chars().count() >= 4
-        && text.chars().all(char::is_alphabetic)
-        && !text.chars().any(dormouse_vault::text::is_cjk);
-    if !letters {
-        return Ok(());
-    }
-    let mut near = index.similar(text)?;
-    near.retain(|(term, _)| term.chars().all(char::is_alphabetic));
-    near.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
-    for (known, _) in near.into_iter().take(2) {
-        if out.terms.iter().any(|t| t.text == known) {
-            continue;
+/// Where terms stand, each looked up once.
+struct Places<'a> {
+    index: &'a dyn BlockIndex,
+    found: BTreeMap<String, (Vec<Posting>, Vec<Posting>)>,
+}
+
+impl Places<'_> {
+    fn find(&mut self, term: &str) -> Result<&(Vec<Posting>, Vec<Posting>), IndexError> {
+        if !self.found.contains_key(term) {
+            let places = (self.index.postings(Field::Body, term)?, self.index.postings(Field::Header, term)?);
+            self.found.insert(term.to_owned(), places);
         }
-        let body = index.postings(Field::Body, &known)?;
-        let header = index.postings(Field::Header, &known)?;
-        out.notices.push(format!("{text:?} stands nowhere; searched {known:?} as well"));
-        out.terms.push(Term { text: known, weight: weight * 0.8, qualifies: true, body, header });
+        Ok(self.found.entry(term.to_owned()).or_default())
     }
-    Ok(())
+
+    fn take(&mut self, term: &str) -> Result<(Vec<Posting>, Vec<Posting>), IndexError> {
+        self.find(term)?;
+        Ok(self.found.remove(term).unwrap_or_default())
+    }
+
+    fn known(&mut self, term: &str) -> Result<bool, IndexError> {
+        self.find(term).map(|(body, header)| !body.is_empty() || !header.is_empty())
+    }
+
+    /// The known spellings one edit away from a word, the most frequent first. Inflected words stand
+    /// in the index as they are spelled, behind `=`; words that are their own stem stand there bare.
+    fn near(&self, surface: &str) -> Result<Vec<(String, u64)>, IndexError> {
+        let mut near: BTreeMap<String, u64> = BTreeMap::new();
+        for (term, count) in self.index.similar(surface)?.into_iter().chain(self.index.similar(&format!("={surface}"))?)
+        {
+            let spelled = term.strip_prefix('=').unwrap_or(&term);
+            if spelled.chars().all(char::is_alphabetic) && analyze(spelled).iter().all(is_spelled) {
+                let have = near.entry(spelled.to_owned()).or_default();
+                *have = count.max(*have);
+            }
+        }
+        let mut near: Vec<(String, u64)> = near.into_iter().collect();
+        near.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+        Ok(near)
+    }
+}
+
+/// Whether a word has a meaning of its own and one piece, so that its spelling can be held against
+/// others.
+fn is_spelled(word: &Word) -> bool {
+    word.terms.first().is_some_and(|(role, _)| *role == Role::Stem)
+}
+
+/// The words of a query, those that stand nowhere in the vault replaced by known ones one edit away:
+/// the most frequent, and another one that is at least half as frequent.
+fn corrected(
+    words: Vec<Word>,
+    places: &mut Places<'_>,
+    config: &RecallConfig,
+    notices: &mut Vec<String>,
+) -> Result<Vec<Word>, IndexError> {
+    let mut out = Vec::with_capacity(words.len());
+    for word in words {
+        let letters = || word.surface.chars().count() >= 4 && word.surface.chars().all(char::is_alphabetic);
+        let stem = word.terms.first().filter(|_| config.correct_typos && is_spelled(&word) && letters());
+        let unknown = match stem {
+            Some((_, stem)) => !places.known(stem)?,
+            None => false,
+        };
+        let near = if unknown { places.near(&word.surface)? } else { Vec::new() };
+        let most = near.first().map_or(0, |(_, count)| *count);
+        for (spelled, _) in near.iter().take(2).filter(|(_, count)| 2 * count >= most) {
+            notices.push(format!("{:?} stands nowhere; searched {spelled:?} instead", word.surface));
+            let meant = analyze(spelled).into_iter().map(|known| Word { span: word.span.clone(), ..known });
+            out.extend(meant);
+        }
+        if near.is_empty() {
+            out.push(word);
+        }
+    }
+    Ok(out)
 }

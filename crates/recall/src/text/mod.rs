@@ -10,7 +10,8 @@ pub(crate) use edit::one_edit_apart;
 pub(crate) use fold::fold;
 pub(crate) use form::{asks_when, asks_where, marks, speaker};
 pub(crate) use lexicon::is_frame;
-pub(crate) use scan::{Role, Word, analyze, index_terms};
+pub use scan::index_terms;
+pub(crate) use scan::{Role, Word, analyze};
 
 /// Grows with every change of the analyzer that makes an index built before it wrong.
 pub(crate) const ANALYZER_VERSION: u32 = 1;

@@ -85,8 +85,10 @@ pub(crate) fn analyze(text: &str) -> Vec<Word> {
     out
 }
 
-/// All terms of `text` as they are indexed.
-pub(crate) fn index_terms(text: &str) -> Vec<String> {
+/// All terms of `text` as the units of an index hold them, in order, repeated as often as they stand
+/// there. Linear.
+#[must_use]
+pub fn index_terms(text: &str) -> Vec<String> {
     analyze(text).into_iter().flat_map(|word| word.terms).map(|(_, term)| term).collect()
 }
 
