@@ -58,6 +58,27 @@ pub(crate) enum Command {
         Without TEXT it reads standard input; paragraphs become blocks."
     )]
     Remember(RememberArgs),
+    /// Give a note, another file or a folder a new name, and write every link to it anew.
+    #[command(after_help = "Examples: dormouse rename Heron \"Grey heron\"\n          \
+        dormouse rename inbox/idea.md projects/heron/Idea.md --dry-run\n          \
+        dormouse rename inbox/idea.md projects/heron/\n\
+        Example: dormouse rename --yes old-folder new-folder\n\
+        OLD is a path, or a name as in a wikilink. NEW is a path in the vault; a name without a folder keeps the\n\
+        folder where OLD was named without one, and a NEW that ends with `/` keeps the name. Each link keeps its own\n\
+        form; where that would mean another file a longer one is written. All or nothing.\n\
+        Exit codes: 3 no such file · 4 the name is taken, or a note changed meanwhile · 7 the name or the place is not allowed")]
+    Rename(RenameArgs),
+    /// Change one place of a note, and nothing outside of it.
+    #[command(
+        after_help = "Examples: dormouse edit Heron --heading \"Log\" --append --text \"- seen at noon\"\n          \
+        dormouse edit Heron --set status=final --unset draft --add tags=bird\n          \
+        echo \"New words.\" | dormouse edit Heron --block b3 --dry-run\n\
+        Example: dormouse edit Heron --heading \"Log#2026\" --text \"- one\" --if-version \"$TOKEN\"\n\
+        Shows the diff. `dormouse read` prints the version token; with --if-version the edit is made only on that\n\
+        version. Exit codes: 3 no such note, heading, block or property · 4 the note is another (the diff is shown) ·\n\
+        7 this can't be changed in place, or nobody writes there"
+    )]
+    Edit(EditArgs),
     /// Abstract new experience into linked digest notes.
     #[command(after_help = "Example: dormouse dream --dry-run\n\
         Without a configured model the offline extractive abstractor is used, and each audit line says so.")]
@@ -219,6 +240,96 @@ pub(crate) struct RememberArgs {
     /// Show the change without making it.
     #[arg(long)]
     pub(crate) dry_run: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RenameArgs {
+    /// What: a path, or a name as in a wikilink.
+    pub(crate) old: String,
+    /// The new path or name.
+    pub(crate) new: String,
+    /// Show what would change without changing it.
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Don't ask. Only a person at a terminal is asked.
+    #[arg(short, long)]
+    pub(crate) yes: bool,
+}
+
+/// Where new text goes, seen from a heading's section, a block or a range.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum PlaceArg {
+    /// At its end.
+    End,
+    /// In front of it.
+    Before,
+    /// Behind it.
+    After,
+}
+
+#[derive(Debug, Args)]
+#[command(group = clap::ArgGroup::new("where").required(true).multiple(true).args(["heading", "block", "range", "set", "unset", "add", "remove"]))]
+pub(crate) struct EditArgs {
+    /// A path, or a name as in a wikilink.
+    pub(crate) note: String,
+    /// All that stands below this heading; `A#B` is B below A.
+    #[arg(long, value_name = "HEADING", conflicts_with_all = ["block", "range", "set", "unset", "add", "remove"])]
+    pub(crate) heading: Option<String>,
+    /// The block with this id.
+    #[arg(long, value_name = "ID", conflicts_with_all = ["range", "set", "unset", "add", "remove"])]
+    pub(crate) block: Option<String>,
+    /// These bytes of the file.
+    #[arg(long, value_name = "A..B", value_parser = range, conflicts_with_all = ["set", "unset", "add", "remove"])]
+    pub(crate) range: Option<std::ops::Range<usize>>,
+    /// Set this property; VALUE is YAML where it can be read as that, else text. May be repeated.
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// Take this property away. May be repeated.
+    #[arg(long, value_name = "KEY")]
+    pub(crate) unset: Vec<String>,
+    /// Add a value to this list property. May be repeated.
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub(crate) add: Vec<String>,
+    /// Take a value out of this list property. May be repeated.
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub(crate) remove: Vec<String>,
+    /// The new text. Default: standard input.
+    #[arg(long, allow_hyphen_values = true, conflicts_with_all = ["set", "unset", "add", "remove"])]
+    pub(crate) text: Option<String>,
+    /// Put the text at the end of the section, or behind the block or range, instead of replacing it.
+    #[arg(long, conflicts_with_all = ["set", "unset", "add", "remove"])]
+    pub(crate) append: bool,
+    /// Put the text there instead of replacing.
+    #[arg(long, value_enum, value_name = "WHERE", conflicts_with_all = ["append", "set", "unset", "add", "remove"])]
+    pub(crate) insert: Option<PlaceArg>,
+    /// Which one, from 1, where several headings or blocks have the name.
+    #[arg(long, value_name = "N")]
+    pub(crate) occurrence: Option<usize>,
+    /// Only if the note has this version.
+    #[arg(long, value_name = "TOKEN")]
+    pub(crate) if_version: Option<dormouse_vault::Version>,
+    /// Show the diff without making the change.
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+}
+
+impl EditArgs {
+    /// Whether new text is put in, and not a property changed.
+    pub(crate) fn takes_text(&self) -> bool {
+        self.heading.is_some() || self.block.is_some() || self.range.is_some()
+    }
+
+    /// Where the text goes; `None` to replace.
+    pub(crate) fn place(&self) -> Option<PlaceArg> {
+        self.insert.or(self.append.then_some(PlaceArg::End))
+    }
+}
+
+/// `A..B`
+fn range(text: &str) -> Result<std::ops::Range<usize>, &'static str> {
+    let number = |text: &str| text.trim().parse::<usize>().ok();
+    let range = text.split_once("..").and_then(|(from, to)| Some(number(from)?..number(to)?));
+    range.filter(|range| range.start <= range.end).ok_or("a range of bytes is written 10..20")
 }
 
 #[derive(Debug, Args)]

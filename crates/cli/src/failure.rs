@@ -3,10 +3,13 @@
 use dormouse_consolidate::ConsolidateError;
 use dormouse_dream::DreamError;
 use dormouse_recall::RecallError;
-use dormouse_vault::{CommitError, VaultError};
+use dormouse_vault::edit::EditError;
+use dormouse_vault::rename::RenameError;
+use dormouse_vault::{CommitError, NotePath, VaultError, Version};
 use serde::Serialize;
 
-/// A failed command. With `--json` it is printed as `{"error": {code, message, hint}}`.
+/// A failed command. With `--json` it is printed as `{"error": {code, message, hint}}`, a conflict
+/// with what is there now.
 #[derive(Debug, Serialize)]
 pub(crate) struct Failure {
     /// Stable, for programs.
@@ -15,6 +18,22 @@ pub(crate) struct Failure {
     pub(crate) message: String,
     /// What to do next.
     pub(crate) hint: Option<String>,
+    /// What a conflict met.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) conflict: Option<Met>,
+}
+
+/// What a conflict met: the file as it is now, and the way from there to what was planned.
+#[derive(Debug, Serialize)]
+pub(crate) struct Met {
+    /// The file.
+    pub(crate) path: NotePath,
+    /// The version that the plan was made from; none for a new file.
+    pub(crate) expected: Option<Version>,
+    /// The version that is there; none when nothing is.
+    pub(crate) current: Option<Version>,
+    /// A unified diff.
+    pub(crate) diff: String,
 }
 
 /// A failure that a command states itself.
@@ -37,7 +56,7 @@ pub(crate) fn refuse(code: &'static str, message: impl Into<String>, hint: impl 
 impl Failure {
     /// A mistake in the command line.
     pub(crate) fn usage(message: String) -> Self {
-        Self { code: "usage", message, hint: Some("`dormouse --help` lists the commands".to_owned()) }
+        Self { code: "usage", message, hint: Some("`dormouse --help` lists the commands".to_owned()), conflict: None }
     }
 
     /// The failure that `error` stands for, found anywhere in its chain.
@@ -45,24 +64,26 @@ impl Failure {
         let message = message(error);
         for cause in error.chain() {
             if let Some(refusal) = cause.downcast_ref::<Refusal>() {
-                return Self { code: refusal.code, message, hint: Some(refusal.hint.clone()) };
+                return Self { code: refusal.code, message, hint: Some(refusal.hint.clone()), conflict: None };
             }
             if let Some((code, hint)) = known(cause) {
-                return Self { code, message, hint: hint.map(str::to_owned) };
+                return Self { code, message, hint: hint.map(str::to_owned), conflict: met(cause) };
             }
         }
-        Self { code: "failed", message, hint: None }
+        Self { code: "failed", message, hint: None, conflict: None }
     }
 
     /// 1 failed, 2 usage, 3 not found, 4 conflict, 5 locked, 6 read-only, 7 refused by a rule.
     pub(crate) fn exit_code(&self) -> u8 {
         match self.code {
-            "usage" | "bad-path" => 2,
+            "usage" | "bad-path" | "same-name" | "ambiguous" => 2,
             "not-found" | "no-vault" => 3,
-            "conflict" => 4,
+            "conflict" | "exists" => 4,
             "locked" => 5,
             "read-only" => 6,
             "denied" | "conservation" | "note-locked" | "malformed-frontmatter" | "not-utf8" => 7,
+            "bad-name" | "unwritable" | "not-in-place" => 7,
+            "interrupted" => 130,
             _ => 1,
         }
     }
@@ -101,6 +122,62 @@ fn known(cause: &(dyn std::error::Error + 'static)) -> Option<(&'static str, Opt
     stage
         .or_else(|| cause.downcast_ref::<CommitError>().map(of_commit))
         .or_else(|| cause.downcast_ref::<VaultError>().map(of_vault))
+        .or_else(|| cause.downcast_ref::<RenameError>().map(of_rename))
+        .or_else(|| cause.downcast_ref::<EditError>().map(of_edit))
+}
+
+/// The conflict that an error is, if it is one.
+fn met(cause: &(dyn std::error::Error + 'static)) -> Option<Met> {
+    let commit = match cause.downcast_ref::<VaultError>() {
+        Some(VaultError::Commit(commit)) => Some(commit),
+        _ => cause.downcast_ref::<CommitError>(),
+    };
+    let Some(CommitError::Conflict(conflict)) = commit else {
+        return None;
+    };
+    Some(Met {
+        path: conflict.path.clone(),
+        expected: conflict.expected,
+        current: conflict.current.as_ref().map(|current| current.version),
+        diff: conflict.diff.clone(),
+    })
+}
+
+fn of_rename(error: &RenameError) -> (&'static str, Option<&'static str>) {
+    match error {
+        RenameError::NotFound { .. } => ("not-found", Some("`dormouse list` shows what there is")),
+        RenameError::SameName { .. } => ("same-name", Some("name another one; nothing was changed")),
+        RenameError::Exists { .. } => ("exists", Some("choose another name, or move that file away first")),
+        RenameError::BadName { .. } => {
+            ("bad-name", Some("choose a name that every link can write and every disk can hold"))
+        }
+        RenameError::OtherKind { .. } => ("bad-name", Some("name a note `….md`, and another file otherwise")),
+        RenameError::IntoItself { .. } => ("bad-name", Some("name a folder outside of it")),
+        RenameError::Denied { .. } => {
+            ("denied", Some("ARCHITECTURE.md, “Who may write what”, says what a person may rename"))
+        }
+        RenameError::Unwritable { .. } => ("unwritable", Some("nothing was changed")),
+        RenameError::Vault(error) => of_vault(error),
+        _ => ("failed", None),
+    }
+}
+
+fn of_edit(error: &EditError) -> (&'static str, Option<&'static str>) {
+    match error {
+        EditError::NoSuchProperty | EditError::NoSuchHeading | EditError::NoSuchBlock => {
+            ("not-found", Some("`dormouse read NOTE` shows what there is"))
+        }
+        EditError::AmbiguousHeading { .. } | EditError::AmbiguousBlock { .. } => (
+            "ambiguous",
+            Some("`--occurrence N` says which one, from 1; a heading can be named with the one above, `A#B`"),
+        ),
+        EditError::MalformedFrontmatter { .. } => ("malformed-frontmatter", Some("mend the YAML by hand first")),
+        EditError::OutOfBounds { .. } | EditError::Overlap { .. } => {
+            ("usage", Some("`dormouse read --json` has the text"))
+        }
+        EditError::BadYaml => ("usage", Some("a property is one line of YAML, as in `--set status=final`")),
+        _ => ("not-in-place", Some("change it by hand; nothing was written")),
+    }
 }
 
 fn of_vault(error: &VaultError) -> (&'static str, Option<&'static str>) {

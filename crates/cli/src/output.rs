@@ -75,6 +75,9 @@ impl Output {
             if let Some(hint) = &failure.hint {
                 anstream::eprintln!("  {hint}");
             }
+            if let Some(met) = &failure.conflict {
+                anstream::eprint!("{}", met.diff);
+            }
         }
         ExitCode::from(failure.exit_code())
     }

@@ -40,7 +40,8 @@ pub(crate) fn assign(text: &str, lines: &Lines<'_>, blocks: &mut Vec<Block>) {
             let id = id.or_else(|| (block.kind == BlockKind::ListItem).then(|| trailing(lines.text(first))).flatten());
             block.id = id.map(|(_, id)| id.to_owned());
         }
-        if block.kind != BlockKind::ListItem || named.last().is_none_or(|b| b.kind != BlockKind::ListItem) {
+        let goes_on = |b: &Block| b.kind == BlockKind::ListItem && b.heading == block.heading;
+        if block.kind != BlockKind::ListItem || !named.last().is_some_and(goes_on) {
             list_start = named.len();
         }
         named.push(block);

@@ -4,10 +4,12 @@ mod completions;
 mod consolidate;
 mod context;
 mod dream;
+mod edit;
 mod init;
 mod list;
 mod read;
 mod remember;
+mod rename;
 mod search;
 mod status;
 mod traverse;
@@ -44,6 +46,8 @@ pub(crate) fn run(cli: Cli, out: &mut Output) -> Result<u8> {
         Command::Traverse(args) => traverse::run(&scene, &args, out),
         Command::Read(args) => read::run(&scene, &args, out),
         Command::Remember(args) => remember::run(&scene, &args, out),
+        Command::Rename(args) => rename::run(&scene, &args, out),
+        Command::Edit(args) => edit::run(&scene, &args, out),
         Command::Dream(args) => dream::run(&scene, &args, out),
         Command::Consolidate(args) => consolidate::run(&scene, &args, out),
         Command::Context(args) => context::run(&scene, &args, out),

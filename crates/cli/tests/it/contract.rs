@@ -67,9 +67,20 @@ fn a_full_disk_at_the_other_end_is_a_failure() {
 #[test]
 fn help_and_completions_are_no_failure() {
     let vault = temp_vault("");
-    for command in
-        ["init", "status", "search", "list", "traverse", "read", "remember", "dream", "consolidate", "context"]
-    {
+    for command in [
+        "init",
+        "status",
+        "search",
+        "list",
+        "traverse",
+        "read",
+        "remember",
+        "rename",
+        "edit",
+        "dream",
+        "consolidate",
+        "context",
+    ] {
         let ran = run(vault.path(), &[command, "--help"]);
         assert_eq!(ran.code, 0);
         assert!(ran.stdout.contains("Example: dormouse "), "{command} has an example");

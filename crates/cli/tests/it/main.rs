@@ -13,3 +13,4 @@ mod kills;
 mod odd_vaults;
 mod program;
 mod watching;
+mod writing;

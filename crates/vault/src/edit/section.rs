@@ -33,7 +33,11 @@ pub struct Section {
 /// [`EditError::NoSuchHeading`], [`EditError::AmbiguousHeading`].
 pub fn section(text: &str, doc: &Document, subpath: &str, occurrence: Option<usize>) -> Result<Section, EditError> {
     let parts: Vec<String> = subpath.split('#').map(heading_key).filter(|part| !part.is_empty()).collect();
-    let mut found: Vec<usize> = answering(&doc.headings, &parts);
+    let mut found = answering(&doc.headings, &parts);
+    if found.is_empty() {
+        // A heading with `#` in it, named as it is written.
+        found = answering(&doc.headings, &[heading_key(subpath)]);
+    }
     if found.is_empty()
         && let Some(line) = doc.anchor_line(subpath).filter(|_| !parts.is_empty())
     {

@@ -261,6 +261,9 @@ fn a_heading_that_stands_twice_is_an_error_that_names_the_lines() {
     assert_eq!(find("B#Same", None), Err(EditError::AmbiguousHeading { lines: vec![5, 8] }));
     assert_eq!(find("b#c", None), Ok(7));
     assert_eq!(find("A#C", None), Ok(7), "where nothing lies below, Obsidian's own rule decides");
+    let sharp = "# C# and F#\n# C\n";
+    let section = edit::section(sharp, &Document::parse(sharp), "c# and f#", None).unwrap();
+    assert_eq!(section.line, 1, "a heading may be named as it is written");
     assert_eq!(find("None", None), Err(EditError::NoSuchHeading));
     assert_eq!(find("", None), Err(EditError::NoSuchHeading));
     assert_eq!(find("#^id", None), Err(EditError::NoSuchHeading));

@@ -1,0 +1,146 @@
+//! `rename` and `edit` from outside: what they print, what they exit with, what they leave.
+
+use dormouse_fixtures::temp_vault;
+use expect_test::expect;
+
+use crate::program::{run, run_with};
+
+const VAULT: &str = "=== birds/Heron.md\n---\ntags: [bird]\n---\n# Heron\n\n## Log\n\n- seen ^b1\n\n## Food\n\nfish\n\
+    === n.md\n[[Heron|it]] [x](birds/Heron.md#Log)\n=== other/Grey heron.md\n=== daily/2026-11-02.md\n[[Heron]]\n";
+
+#[test]
+fn a_rename_prints_each_line_and_a_dry_run_changes_nothing() {
+    let vault = temp_vault(VAULT);
+    let before = vault.files();
+    let dry = run(vault.path(), &["rename", "heron", "Grey heron", "--dry-run"]);
+    expect![[r#"
+        birds/Heron.md → birds/Grey heron.md
+        daily/2026-11-02.md:1  [[Heron]] → [[Grey heron]]
+        n.md:1  [[Heron|it]] → [[Grey heron|it]]
+        n.md:1  [x](birds/Heron.md#Log) → [x](birds/Grey%20heron.md#Log)
+        ── would rename 1 file(s), 3 link(s) in 2 file(s) written anew
+    "#]]
+    .assert_eq(&dry.stdout);
+    assert_eq!((dry.code, vault.files()), (0, before));
+    let reply = run(vault.path(), &["rename", "birds/Heron.md", "birds/Grey heron.md", "--json"]).json();
+    assert_eq!((reply["links_rewritten"].as_u64(), reply["files_rewritten"].as_u64()), (Some(3), Some(2)));
+    assert_eq!((reply["written"].as_bool(), reply["rewritten"][1]["line"].as_u64()), (Some(true), Some(1)));
+    assert_eq!(vault.read("n.md"), "[[Grey heron|it]] [x](birds/Grey%20heron.md#Log)\n");
+    assert_eq!(run(vault.path(), &["rename", "birds", "animals/birds/"]).code, 0);
+    assert!(vault.read("animals/birds/birds/Grey heron.md").contains("# Heron"));
+}
+
+#[test]
+fn a_rename_that_is_refused_says_why_by_its_exit_code() {
+    let vault = temp_vault(VAULT);
+    let before = vault.files();
+    let fails = |new: &str, code: i32, error: &str| {
+        let ran = run(vault.path(), &["rename", "birds/Heron.md", new, "--json"]);
+        assert_eq!((ran.code, ran.json()["error"]["code"].as_str()), (code, Some(error)), "{new}: {}", ran.stdout);
+    };
+    fails("birds/Heron.md", 2, "same-name");
+    fails("../x.md", 2, "bad-path");
+    fails("other/grey HERON", 4, "exists");
+    fails("birds/C#", 7, "bad-name");
+    fails("daily/Heron", 7, "denied");
+    assert_eq!(run(vault.path(), &["rename", "nobody", "x"]).code, 3);
+    assert_eq!(vault.files(), before);
+}
+
+#[test]
+fn an_edit_shows_its_diff_and_changes_one_place() {
+    let vault = temp_vault(VAULT);
+    let edit = |args: &[&str]| run(vault.path(), &[&["edit", "heron"], args].concat());
+    let dry = edit(&["--heading", "log", "--append", "--text", "- gone", "--dry-run"]);
+    expect![[r#"
+        --- a/birds/Heron.md
+        +++ b/birds/Heron.md
+        @@ -6,6 +6,7 @@
+         ## Log
+         
+         - seen ^b1
+        +- gone
+         
+         ## Food
+         
+        ── birds/Heron.md · version 0 · dry run, nothing written
+    "#]]
+    .assert_eq(&without_token(&dry.stdout));
+    assert!(vault.read("birds/Heron.md").contains("- seen ^b1\n\n## Food"));
+    assert_eq!(edit(&["--heading", "log", "--append", "--text", "- gone"]).code, 0);
+    assert_eq!(edit(&["--block", "b1", "--text", "seen twice"]).code, 0);
+    assert_eq!(
+        edit(&["--set", "status=in flight: yes", "--set", "count=3", "--add", "tags=grey", "--unset", "none"]).code,
+        3
+    );
+    assert_eq!(edit(&["--set", "status=in flight: yes", "--set", "count=3", "--add", "tags=grey"]).code, 0);
+    assert_eq!(run_with(vault.path(), &["edit", "heron", "--heading", "Food"], "frogs\n").code, 0);
+    expect![[r#"
+        ---
+        tags: [bird, grey]
+        status: "in flight: yes"
+        count: 3
+        ---
+        # Heron
+
+        ## Log
+
+        - seen twice ^b1
+        - gone
+
+        ## Food
+
+        frogs
+    "#]]
+    .assert_eq(&vault.read("birds/Heron.md"));
+    let range = run(vault.path(), &["edit", "n.md", "--range", "0..2", "--text", "![[", "--json"]).json();
+    assert_eq!(range["written"], true);
+    assert!(vault.read("n.md").starts_with("![[Heron|it]]"));
+}
+
+/// The page without the version token, which says nothing to a reader.
+fn without_token(page: &str) -> String {
+    let mut words: Vec<&str> = page.split(' ').collect();
+    for word in &mut words {
+        if word.len() == 32 && word.bytes().all(|b| b.is_ascii_hexdigit()) {
+            *word = "0";
+        }
+    }
+    words.join(" ")
+}
+
+#[test]
+fn an_edit_of_another_version_is_a_conflict_that_shows_the_diff() {
+    let vault = temp_vault(VAULT);
+    let token = run(vault.path(), &["read", "heron", "--json"]).json()["version"].as_str().unwrap().to_owned();
+    vault.write("birds/Heron.md", "# Heron\n\n## Log\n\nmine\n");
+    let args = ["edit", "heron", "--heading", "Log", "--text", "ours", "--if-version", &token];
+    let ran = run(vault.path(), &[&args[..], &["--json"]].concat());
+    assert_eq!((ran.code, ran.json()["error"]["code"].as_str()), (4, Some("conflict")));
+    assert_eq!(ran.json()["error"]["conflict"]["expected"], token.as_str());
+    assert!(ran.json()["error"]["conflict"]["diff"].as_str().unwrap().contains("-mine\n+ours\n"));
+    let ran = run(vault.path(), &args);
+    assert!(ran.code == 4 && ran.stderr.contains("-mine\n+ours\n"), "{}", ran.stderr);
+    assert_eq!(vault.read("birds/Heron.md"), "# Heron\n\n## Log\n\nmine\n");
+}
+
+#[test]
+fn an_edit_that_is_not_clear_or_not_allowed_is_refused() {
+    let vault = temp_vault("=== a.md\n---\nbad: a: b\n---\n# H\n# H\n=== daily/2026-11-02.md\n# D\n");
+    let before = vault.files();
+    let fails = |args: &[&str], code: i32, error: &str| {
+        let ran = run(vault.path(), &[&["edit"], args, &["--json"]].concat());
+        assert_eq!((ran.code, ran.json()["error"]["code"].as_str()), (code, Some(error)), "{args:?}: {}", ran.stdout);
+    };
+    fails(&["a", "--heading", "H", "--text", "x"], 2, "ambiguous");
+    fails(&["a", "--heading", "none", "--text", "x"], 3, "not-found");
+    fails(&["a", "--block", "none", "--text", "x"], 3, "not-found");
+    fails(&["a", "--set", "k=v"], 7, "malformed-frontmatter");
+    fails(&["a", "--set", "k"], 2, "usage");
+    fails(&["a", "--range", "9999..10000", "--text", "x"], 2, "usage");
+    fails(&["a", "--heading", "H", "--occurrence", "2"], 2, "usage");
+    fails(&["a"], 2, "usage");
+    fails(&["2026-11-02", "--heading", "D", "--text", "x"], 7, "denied");
+    fails(&["nobody", "--set", "k=v"], 3, "not-found");
+    assert_eq!(vault.files(), before);
+}
