@@ -1,7 +1,7 @@
 //! Keeping the index up with the vault: only notes whose version differs are read again, and when
 //! nothing can be written an index in memory answers instead.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -24,8 +24,10 @@ pub(crate) struct Current {
     pub(crate) in_memory: bool,
     pub(crate) snapshot: Arc<Snapshot>,
     /// The live notes of the snapshot.
-    pub(crate) notes: Arc<BTreeMap<NoteKey, Arc<Note>>>,
+    pub(crate) notes: Arc<HashMap<NoteKey, Arc<Note>>>,
     pub(crate) citations: Arc<Citations>,
+    /// Whether the index holds every live note of the snapshot: none changed while it was read.
+    complete: bool,
     pub(crate) warnings: Vec<String>,
 }
 
@@ -34,11 +36,15 @@ pub(crate) fn bring_up(vault: &Vault, before: Option<Current>) -> Result<(Curren
     let snapshot = vault.snapshot();
     let mut report = SyncReport::default();
     let mut warnings = Vec::new();
-    let (kept, memory) = match before {
-        Some(current) if current.in_memory => (None, Some(current.index)),
-        Some(current) => (Some(current.index), None),
+    let step = before.as_ref().map(|current| Step::between(&current.snapshot, &snapshot));
+    let (kept, memory) = match &before {
+        Some(current) if current.in_memory => (None, Some(Arc::clone(&current.index))),
+        Some(current) => (Some(Arc::clone(&current.index)), None),
         None => (None, None),
     };
+    // What an index lacks that held all of the snapshot before is the step from that one.
+    let known = |same: bool| step.as_ref().filter(|_| same && before.as_ref().is_some_and(|current| current.complete));
+    let (same_on_disk, same_in_memory) = (kept.is_some(), memory.is_some());
     // An index in memory is left again as soon as the one on disk can be had.
     let on_disk = match kept {
         Some(index) => Some(index),
@@ -46,8 +52,11 @@ pub(crate) fn bring_up(vault: &Vault, before: Option<Current>) -> Result<(Curren
         None => open_on_disk(vault, &mut report, &mut warnings),
     };
     if let Some(index) = on_disk {
-        match on_disk_update(vault, &snapshot, index.as_ref(), &mut report) {
-            Ok(()) => return Ok(finish(index, false, snapshot, warnings, report)),
+        match on_disk_update(vault, &snapshot, index.as_ref(), known(same_on_disk), &mut report) {
+            Ok(complete) => {
+                let made = Made { index, in_memory: false, complete, warnings };
+                return Ok(finish(made, snapshot, before.as_ref().zip(step.as_ref()), report));
+            }
             Err(IndexError::Busy) => {
                 warnings.push("another process is writing the search index; this one searches in memory".to_owned())
             }
@@ -57,23 +66,71 @@ pub(crate) fn bring_up(vault: &Vault, before: Option<Current>) -> Result<(Curren
         warnings.push("the vault is read-only; the search index lives in memory".to_owned());
     }
     let index = memory.unwrap_or_else(|| Arc::new(MemoryIndex::new()));
-    update(vault, &snapshot, index.as_ref(), &mut report)?;
-    Ok(finish(index, true, snapshot, warnings, report))
+    let complete = update(vault, &snapshot, index.as_ref(), known(same_in_memory), &mut report)?;
+    let made = Made { index, in_memory: true, complete, warnings };
+    Ok(finish(made, snapshot, before.as_ref().zip(step.as_ref()), report))
+}
+
+/// From one snapshot to the next: the live notes that are new or others, and those that are gone.
+struct Step {
+    changed: Vec<Arc<Note>>,
+    gone: Vec<NoteKey>,
+}
+
+impl Step {
+    /// Compares two snapshots, which share the notes that did not change. Linear, without hashing.
+    fn between(old: &Snapshot, new: &Snapshot) -> Self {
+        let mut out = Self { changed: Vec::new(), gone: Vec::new() };
+        let mut before = old.notes().filter(|note| note.is_live()).peekable();
+        for note in new.notes().filter(|note| note.is_live()) {
+            while let Some(lost) = before.next_if(|have| have.path < note.path) {
+                out.gone.push(NoteKey::of(&lost.path));
+            }
+            let same = before.next_if(|have| have.path == note.path);
+            if same.is_none_or(|have| !Arc::ptr_eq(have, note)) {
+                out.changed.push(Arc::clone(note));
+            }
+        }
+        out.gone.extend(before.map(|lost| NoteKey::of(&lost.path)));
+        out
+    }
+}
+
+/// An index that has been brought up.
+struct Made {
+    index: Arc<dyn BlockIndex>,
+    in_memory: bool,
+    complete: bool,
+    warnings: Vec<String>,
 }
 
 fn finish(
-    index: Arc<dyn BlockIndex>,
-    in_memory: bool,
+    made: Made,
     snapshot: Arc<Snapshot>,
-    warnings: Vec<String>,
+    before: Option<(&Current, &Step)>,
     mut report: SyncReport,
 ) -> (Current, SyncReport) {
+    let Made { index, in_memory, complete, warnings } = made;
     report.in_memory = in_memory;
     report.warnings.clone_from(&warnings);
+    let notes = match before {
+        Some((current, step)) => {
+            let mut notes = Arc::clone(&current.notes);
+            if !(step.gone.is_empty() && step.changed.is_empty()) {
+                let notes = Arc::make_mut(&mut notes);
+                step.gone.iter().for_each(|key| drop(notes.remove(key)));
+                notes.extend(step.changed.iter().map(|note| (NoteKey::of(&note.path), Arc::clone(note))));
+            }
+            notes
+        }
+        None => {
+            let live = snapshot.notes().filter(|note| note.is_live());
+            let notes = live.map(|note| (NoteKey::of(&note.path), Arc::clone(note))).collect();
+            Arc::new(notes)
+        }
+    };
     let citations = Arc::new(Citations::of(&snapshot));
-    let live = snapshot.notes().filter(|note| note.is_live());
-    let notes = Arc::new(live.map(|note| (NoteKey::of(&note.path), Arc::clone(note))).collect());
-    (Current { index, in_memory, snapshot, notes, citations, warnings }, report)
+    (Current { index, in_memory, snapshot, notes, citations, complete, warnings }, report)
 }
 
 fn stamp(vault: &Vault) -> String {
@@ -124,12 +181,13 @@ fn on_disk_update(
     vault: &Vault,
     snapshot: &Snapshot,
     index: &dyn BlockIndex,
+    known: Option<&Step>,
     report: &mut SyncReport,
-) -> Result<(), IndexError> {
-    let due = Due::of(snapshot, index)?;
+) -> Result<bool, IndexError> {
+    let due = Due::of(snapshot, index, known)?;
     report.notes = due.notes;
     if due.is_empty() {
-        return Ok(());
+        return Ok(true);
     }
     let _held = match vault.lock_stage(Stage::Index) {
         Ok(lock) => lock,
@@ -145,9 +203,10 @@ fn update(
     vault: &Vault,
     snapshot: &Snapshot,
     index: &dyn BlockIndex,
+    known: Option<&Step>,
     report: &mut SyncReport,
-) -> Result<(), IndexError> {
-    let due = Due::of(snapshot, index)?;
+) -> Result<bool, IndexError> {
+    let due = Due::of(snapshot, index, known)?;
     report.notes = due.notes;
     due.apply(vault, index, report)
 }
@@ -160,7 +219,11 @@ struct Due {
 }
 
 impl Due {
-    fn of(snapshot: &Snapshot, index: &dyn BlockIndex) -> Result<Self, IndexError> {
+    fn of(snapshot: &Snapshot, index: &dyn BlockIndex, known: Option<&Step>) -> Result<Self, IndexError> {
+        if let Some(step) = known {
+            let notes = snapshot.notes().filter(|note| note.is_live()).count();
+            return Ok(Self { notes, gone: step.gone.clone(), changed: step.changed.clone() });
+        }
         let mut have = index.versions()?;
         let mut due = Self { notes: 0, gone: Vec::new(), changed: Vec::new() };
         for note in snapshot.notes().filter(|note| note.is_live()) {
@@ -177,9 +240,9 @@ impl Due {
         self.gone.is_empty() && self.changed.is_empty()
     }
 
-    /// Reads what changed, one note at a time. A note that went away or changed once more since the
+    /// Reads what changed, one note at a time, and says whether all could be read. A note that went away or changed once more since the
     /// snapshot is left out and is due again at the next sync.
-    fn apply(self, vault: &Vault, index: &dyn BlockIndex, report: &mut SyncReport) -> Result<(), IndexError> {
+    fn apply(self, vault: &Vault, index: &dyn BlockIndex, report: &mut SyncReport) -> Result<bool, IndexError> {
         let mut gone = self.gone;
         report.removed = gone.len();
         let mut readable: BTreeMap<NoteKey, Arc<Note>> = BTreeMap::new();
@@ -187,6 +250,7 @@ impl Due {
             gone.push(NoteKey::of(&note.path));
             readable.insert(NoteKey::of(&note.path), note);
         }
+        let due = readable.len();
         let mut read = 0;
         let mut units = readable.values().filter_map(|note| {
             let now = vault.read(&note.path).ok().filter(|now| now.version == note.version)?;
@@ -196,6 +260,6 @@ impl Due {
         index.apply(&gone, &mut units as &mut dyn Iterator<Item = IndexedNote>)?;
         drop(units);
         report.read = read;
-        Ok(())
+        Ok(read == due)
     }
 }

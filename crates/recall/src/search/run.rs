@@ -7,6 +7,7 @@ use chrono::{DateTime, FixedOffset};
 use dormouse_vault::text::is_cjk;
 use dormouse_vault::{Layer, Note, NotePath, Vault};
 
+use super::allowed::Allowed;
 use super::blocks::{self, Asks, Scored};
 use super::candidate::{Candidate, best_first, explain, same_text, uncrowded};
 use super::citations::by_block;
@@ -90,7 +91,7 @@ struct Search<'a> {
 impl Search<'_> {
     fn candidates(&self) -> Result<(Vec<Candidate>, Terms), RecallError> {
         let index = self.current.index.as_ref();
-        let mut allowed = self.allowed();
+        let mut allowed = Allowed::default();
         self.leave_out(&mut allowed)?;
         let held = self.phrases(&mut allowed)?;
         if self.query.text.trim().is_empty() {
@@ -100,7 +101,7 @@ impl Search<'_> {
         }
         let switches = self.request.signals;
         let terms = look_up(index, &self.query.text, self.config, switches.form)?;
-        let may = |note: NoteKey| allowed.contains(&note);
+        let may = |note: NoteKey| self.may(note, &allowed);
         let scope = Scope {
             live: &|note| self.current.notes.contains_key(&note),
             allowed: &may,
@@ -153,16 +154,18 @@ impl Search<'_> {
         Asks { when: asks_when(&self.query.text), place: asks_where(&self.query.text), dated }
     }
 
-    /// The notes that fulfil every condition.
-    fn allowed(&self) -> BTreeSet<NoteKey> {
-        let drop_archived = self.config.drop_archived && !self.request.include_archived && self.request.signals.archive;
-        let snapshot = &self.current.snapshot;
-        let wanted = |note: &Note| {
-            self.request.filters.matches(note, snapshot)
-                && self.query.filters.matches(note, snapshot)
-                && !(drop_archived && self.signals.is_archived(&note.path))
-        };
-        self.current.notes.iter().filter(|(_, note)| wanted(note)).map(|(key, _)| *key).collect()
+    /// Whether a note fulfils every condition. A note is looked at when something stands in it, once.
+    fn may(&self, key: NoteKey, allowed: &Allowed) -> bool {
+        allowed.of(key, || {
+            let drop_archived =
+                self.config.drop_archived && !self.request.include_archived && self.request.signals.archive;
+            let snapshot = &self.current.snapshot;
+            self.current.notes.get(&key).is_some_and(|note| {
+                !(drop_archived && self.signals.is_archived(&note.path))
+                    && self.request.filters.matches(note, snapshot)
+                    && self.query.filters.matches(note, snapshot)
+            })
+        })
     }
 
     fn lends(&self, key: NoteKey) -> bool {
@@ -174,7 +177,7 @@ impl Search<'_> {
     }
 
     /// Takes out the notes that hold an excluded word or phrase.
-    fn leave_out(&self, allowed: &mut BTreeSet<NoteKey>) -> Result<(), RecallError> {
+    fn leave_out(&self, allowed: &mut Allowed) -> Result<(), RecallError> {
         for text in &self.query.without {
             let Some(found) = holders(self.current.index.as_ref(), text)? else {
                 continue;
@@ -182,7 +185,7 @@ impl Search<'_> {
             let phrase = Phrase::read(text).filter(|_| text.contains(char::is_whitespace) || text.chars().any(is_cjk));
             for key in found {
                 if phrase.as_ref().is_none_or(|phrase| !self.standing(key, phrase).is_empty()) {
-                    allowed.remove(&key);
+                    allowed.leave_out(key);
                 }
             }
         }
@@ -190,7 +193,7 @@ impl Search<'_> {
     }
 
     /// Keeps the notes that hold every phrase, and says in which blocks.
-    fn phrases(&self, allowed: &mut BTreeSet<NoteKey>) -> Result<BTreeMap<NoteKey, BTreeSet<u32>>, RecallError> {
+    fn phrases(&self, allowed: &mut Allowed) -> Result<BTreeMap<NoteKey, BTreeSet<u32>>, RecallError> {
         let mut held: BTreeMap<NoteKey, BTreeSet<u32>> = BTreeMap::new();
         for text in &self.query.phrases {
             let Some(phrase) = Phrase::read(text) else {
@@ -199,13 +202,15 @@ impl Search<'_> {
             let Some(found) = holders(self.current.index.as_ref(), text)? else {
                 continue;
             };
-            allowed.retain(|key| found.contains(key));
-            allowed.retain(|key| {
-                let at = self.standing(*key, &phrase);
-                let stands = !at.is_empty();
-                held.entry(*key).or_default().extend(at);
-                stands
-            });
+            let mut standing = BTreeSet::new();
+            for key in found.into_iter().filter(|key| self.may(*key, allowed)).collect::<Vec<_>>() {
+                let at = self.standing(key, &phrase);
+                if !at.is_empty() {
+                    standing.insert(key);
+                    held.entry(key).or_default().extend(at);
+                }
+            }
+            allowed.keep(standing);
         }
         Ok(held)
     }
@@ -231,8 +236,9 @@ impl Search<'_> {
     }
 
     /// Without a word to search for: everything that fulfils the conditions, newest first.
-    fn newest(&self, allowed: &BTreeSet<NoteKey>) -> Vec<Candidate> {
-        let mut notes: Vec<&Arc<Note>> = allowed.iter().filter_map(|key| self.current.notes.get(key)).collect();
+    fn newest(&self, allowed: &Allowed) -> Vec<Candidate> {
+        let of_keys = self.current.notes.iter().filter(|(key, _)| self.may(**key, allowed));
+        let mut notes: Vec<&Arc<Note>> = of_keys.map(|(_, note)| note).collect();
         notes.sort_by_cached_key(|n| {
             let date = stated_date(n);
             (date.is_none(), std::cmp::Reverse(date), n.path.clone())
@@ -247,13 +253,13 @@ impl Search<'_> {
         ranked.collect()
     }
 
-    fn follow_links(&self, candidates: &mut BTreeMap<NoteKey, Candidate>, allowed: &BTreeSet<NoteKey>) {
+    fn follow_links(&self, candidates: &mut BTreeMap<NoteKey, Candidate>, allowed: &Allowed) {
         let mut seeds: Vec<(NotePath, f64)> = candidates.values().map(|c| (c.note.path.clone(), c.score())).collect();
         seeds.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
         let best = seeds.first().map_or(0.0, |(_, score)| *score);
         for (path, reached) in spread(&seeds, &self.current.snapshot, self.config) {
             let key = NoteKey::of(&path);
-            let Some(note) = self.current.notes.get(&key).filter(|_| allowed.contains(&key)) else {
+            let Some(note) = self.current.notes.get(&key).filter(|_| self.may(key, allowed)) else {
                 continue;
             };
             if let Some(candidate) = candidates.get_mut(&key) {
