@@ -65,7 +65,7 @@ type Files = BTreeMap<String, Vec<u8>>;
 fn plan(bytes: &mut Bytes<'_>, old: &Files) -> (ChangeSet, Files) {
     let mut new = old.clone();
     let kind = bytes.next();
-    if kind % 4 == 0 {
+    if kind.is_multiple_of(4) {
         let (from, to) = (NAMES[usize::from(bytes.next()) % NAMES.len()], "in/renamed.md");
         let content = old.get(from).cloned().unwrap_or_default();
         if let Some(moved) = new.remove(from) {

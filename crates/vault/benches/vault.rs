@@ -105,22 +105,21 @@ fn spawn(stage: &str, root: &Path) -> Figures {
 fn stages(stage: &str, root: &Path) {
     let started = Instant::now();
     let cpu = cpu_ms();
-    let extra;
-    match stage {
-        "floor cold" => extra = as_f64(floor_cold(root)),
-        "floor warm" => extra = as_f64(floor_warm(root)),
+    let extra = match stage {
+        "floor cold" => as_f64(floor_cold(root)),
+        "floor warm" => as_f64(floor_warm(root)),
         "open cold" | "open warm" => {
             let vault = Vault::open(root).unwrap();
             let figures = (cpu_ms() - cpu, started.elapsed().as_secs_f64() * 1e3, peak_mb());
-            extra = as_f64(vault.snapshot().notes().count());
+            let notes = as_f64(vault.snapshot().notes().count());
             drop(vault);
-            return println!("{} {} {} {extra}", figures.0, figures.1, figures.2);
+            return println!("{} {} {} {notes}", figures.0, figures.1, figures.2);
         }
-        "edit" => extra = edits(root),
-        "create" => extra = creations(root),
-        "rename" => extra = rename(root),
+        "edit" => edits(root),
+        "create" => creations(root),
+        "rename" => rename(root),
         other => panic!("no stage {other}"),
-    }
+    };
     println!("{} {} {} {extra}", cpu_ms() - cpu, started.elapsed().as_secs_f64() * 1e3, peak_mb());
 }
 

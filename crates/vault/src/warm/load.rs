@@ -231,7 +231,8 @@ fn later(chunk: &Bytes, layout: &Layout, changes: &mut BTreeMap<NotePath, Sighti
         rest = after;
         let sighting = match change {
             Change::Gone(path) => Sighting::gone(NotePath::new(path).ok()?),
-            Change::Now(Record { path, stamp, is }) => {
+            Change::Now(record) => {
+                let Record { path, stamp, is } = *record;
                 let path = NotePath::new(path).ok()?;
                 let note = |record: NoteRecord<'_>| -> Arc<Note> {
                     let mut note = record.note(path.clone(), stamp, layout, chunk);

@@ -139,5 +139,5 @@ pub(super) struct Head<'a> {
 pub(super) enum Change<'a> {
     Gone(&'a str),
     #[serde(borrow)]
-    Now(Record<'a>),
+    Now(Box<Record<'a>>),
 }

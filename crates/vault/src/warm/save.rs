@@ -48,6 +48,10 @@ impl Saver {
         if self.unsaved.is_empty() && self.base > 0 {
             return Ok(());
         }
+        // A link would lead the cache to where it is not looked for.
+        if cache.is_symlink() || cache.join("locks").is_symlink() {
+            return Ok(());
+        }
         let Some(_turn) = turn(cache)? else {
             return Ok(());
         };
@@ -60,7 +64,8 @@ impl Saver {
         } else {
             let mut end = Chunks::new(OpenOptions::new().append(true).open(&target)?);
             for path in &self.unsaved {
-                let change = record(snapshot, books, path).map_or(Change::Gone(path.as_disk()), Change::Now);
+                let change = record(snapshot, books, path)
+                    .map_or(Change::Gone(path.as_disk()), |record| Change::Now(Box::new(record)));
                 end.put(&change)?;
             }
             self.length += end.finish()?;
@@ -74,7 +79,6 @@ impl Saver {
 fn turn(cache: &Path) -> io::Result<Option<File>> {
     let folder = cache.join("locks");
     crate::fs::Disk::make_folders(&OsDisk, &folder)?;
-    #[expect(clippy::disallowed_methods, reason = "a lock file, which is never read")]
     let lock = OpenOptions::new().write(true).create(true).truncate(false).open(folder.join("snapshot.lock"))?;
     match lock.try_lock() {
         Ok(()) => Ok(Some(lock)),

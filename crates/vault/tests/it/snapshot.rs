@@ -177,6 +177,33 @@ fn symlinks_are_not_followed_and_nothing_outside_is_read() {
     }
 }
 
+/// VLT-28: containment and loops are no matter of how a link is written; what is listed ends.
+#[cfg(unix)]
+#[test]
+fn vlt_28_links_that_loop_dangle_or_leave_show_no_file_twice() {
+    use std::os::unix::fs::symlink;
+    let outside = temp_vault("=== n.md\nneedle outside\n");
+    let folder = temp_vault("=== a/n.md\nneedle\n");
+    let root = folder.path();
+    for (target, name) in
+        [("..", "a/loop"), (".", "a/self"), ("a", "b"), ("missing.md", "dead.md"), ("x2", "x1"), ("x1", "x2")]
+    {
+        symlink(target, root.join(name)).unwrap();
+    }
+    symlink(outside.path(), root.join("out")).unwrap();
+    expect![[r#"
+        note a/n.md
+        problem a/loop: a symlink that loops back to a folder that it lies in; it is not followed
+        problem a/self: a symlink that points to another place inside the vault; it is not followed
+        problem b: a symlink that points to another place inside the vault; it is not followed
+        problem dead.md: a symlink that dangles or loops; it is not followed
+        problem out: a symlink that leaves the vault; it is not followed
+        problem x1: a symlink that dangles or loops; it is not followed
+        problem x2: a symlink that dangles or loops; it is not followed
+    "#]]
+    .assert_eq(&show(&open(&folder).snapshot()));
+}
+
 #[test]
 fn a_decomposed_name_is_found_and_read_by_its_composed_one() {
     let folder = temp_vault("=== Cafe\u{301}.md\nhot\n=== a.md\n[[Caf\u{e9}]]\n");
