@@ -143,7 +143,8 @@ pub trait BlockIndex: Send + Sync + std::fmt::Debug {
     fn unit_count(&self) -> Result<u64, IndexError>;
 
     /// Terms of the units' own text that are one edit (insert, delete, replace, swap) away from
-    /// `term`, with the number of units that have them, in term order.
+    /// `term`, with the number of units that have them, in term order. Of a term that starts with
+    /// `a` to `z` or with `=` those that start so as well are enough.
     ///
     /// # Errors
     /// [`IndexError`].

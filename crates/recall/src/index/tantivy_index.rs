@@ -240,7 +240,14 @@ impl BlockIndex for TantivyIndex {
         let mut found: BTreeMap<String, u64> = BTreeMap::new();
         for segment in self.searcher().segment_readers() {
             let inverted = segment.inverted_index(self.columns.body)?;
-            let mut terms = inverted.terms().stream()?;
+            // Latin words are a small part of a vocabulary of Chinese pairs.
+            let range = inverted.terms().range();
+            let mut terms = match term.bytes().next() {
+                Some(b'=') => range.ge(b"=").lt(b">"),
+                Some(b'a'..=b'z') => range.ge(b"a").lt(b"{"),
+                _ => range,
+            }
+            .into_stream()?;
             while terms.advance() {
                 let Ok(have) = std::str::from_utf8(terms.key()) else {
                     continue;

@@ -55,7 +55,7 @@ pub(crate) fn marks(text: &str) -> Marks {
         place = matches!(word, "in" | "at" | "to" | "from" | "near") || (place && word == "the");
         starts = false;
     }
-    if CHINESE_TIMES.iter().any(|time| text.contains(time)) {
+    if CHINESE_TIMES.iter().any(|time| text.contains(time)) || has_chinese_date(text) {
         bits |= Marks::TIME;
     }
     if CHINESE_PLACES.iter().any(|place| text.contains(place)) {
@@ -123,9 +123,35 @@ const TIMES: &[&str] = &[
     "recently", "saturday", "september", "since", "spring", "summer", "sunday", "thursday", "today", "tomorrow", "tonight",
     "tuesday", "wednesday", "week", "weekend", "weeks", "winter", "year", "years", "yesterday",
 ];
-const CHINESE_TIMES: &[&str] =
-    &["昨天", "今天", "明天", "上周", "下周", "星期", "周末", "年", "月", "日", "小时", "分钟", "上个月", "去年"];
-const CHINESE_PLACES: &[&str] = &["位于", "在", "到", "于"];
+const CHINESE_TIMES: &[&str] = &[
+    "昨天",
+    "今天",
+    "明天",
+    "前天",
+    "上周",
+    "下周",
+    "星期",
+    "周末",
+    "小时",
+    "分钟",
+    "上个月",
+    "下个月",
+    "去年",
+    "今年",
+    "明年",
+];
+/// 在 and 于 alone stand in every other sentence.
+const CHINESE_PLACES: &[&str] = &["位于", "地处", "坐落", "住在", "来自", "前往", "抵达", "出生于", "设于", "建于"];
+
+/// A number before 年, 月, 日 or 号.
+fn has_chinese_date(text: &str) -> bool {
+    let mut before = ' ';
+    text.chars().any(|c| {
+        let counted = before.is_ascii_digit() || "零〇一二三四五六七八九十".contains(before);
+        before = c;
+        counted && matches!(c, '年' | '月' | '日' | '号')
+    })
+}
 
 fn is_time_word(word: &str) -> bool {
     let year = word.len() == 4
@@ -182,6 +208,10 @@ mod tests {
         assert!(marks("We met in Paris last week.").has(Marks::TIME));
         assert_eq!(marks("It was Harry Potter, 3 times, by Rowling.").entities(), 3);
         assert_eq!(marks("It was fine.").entities(), 0);
+        assert!(
+            marks("位于日本北部，2003年建成").has(Marks::PLACE) && marks("位于日本北部，2003年建成").has(Marks::TIME)
+        );
+        assert_eq!(marks("在日本也很常见"), Marks::default());
         assert!(TIMES.is_sorted());
     }
 

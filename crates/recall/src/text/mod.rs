@@ -14,4 +14,4 @@ pub use scan::index_terms;
 pub(crate) use scan::{Role, Word, analyze};
 
 /// Grows with every change of the analyzer that makes an index built before it wrong.
-pub(crate) const ANALYZER_VERSION: u32 = 1;
+pub(crate) const ANALYZER_VERSION: u32 = 2;

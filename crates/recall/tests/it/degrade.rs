@@ -127,3 +127,49 @@ fn returned_and_read_notes_are_spooled() {
     assert_eq!(spool.lines().count(), 2);
     assert!(spool.contains("returned") && spool.contains("read"), "{spool}");
 }
+
+#[test]
+fn rcl_08_signals_that_come_and_go_while_it_runs_are_seen() {
+    let vault = otter();
+    let recall = recall(&vault);
+    assert_eq!(paths(&search(&recall, "otter")), ["a.md"]);
+    let archived = |note: &str| {
+        format!(
+            "{{\"version\":1,\"computed_at\":\"2026-11-29T00:00:00Z\",\"notes\":{{\"{note}\":{{\"since\":\"2026-11-29\",\"score\":0.1}}}}}}"
+        )
+    };
+    vault.write("meta/archived.json", archived("a.md"));
+    assert!(search(&recall, "otter").hits.is_empty());
+    vault.write("meta/archived.json", "{ cut");
+    let reply = search(&recall, "otter");
+    assert_eq!((paths(&reply), reply.warnings.len()), (vec!["a.md"], 1));
+    vault.write("meta/archived.json", archived("a.md"));
+    assert!(search(&recall, "otter").hits.is_empty());
+    vault.remove("meta/archived.json");
+    let reply = search(&recall, "otter");
+    assert_eq!((paths(&reply), reply.warnings.len()), (vec!["a.md"], 0));
+}
+
+#[test]
+fn rcl_10_a_log_that_cannot_be_written_is_one_warning() {
+    let vault = otter();
+    vault.write("meta/access_spool.jsonl/in-the-way", "");
+    let reply = recall(&vault).search(&SearchRequest::new("otter")).unwrap();
+    assert_eq!((paths(&reply), reply.warnings.len()), (vec!["a.md"], 1), "{:?}", reply.warnings);
+}
+
+#[test]
+fn notes_that_come_change_and_go_are_followed_step_by_step() {
+    let vault = otter();
+    let recall = recall(&vault);
+    assert_eq!(search(&recall, "otter").hits.len(), 1);
+    vault.write("c/new.md", "otter\n");
+    recall.vault().refresh().unwrap();
+    assert_eq!(paths(&search(&recall, "otter")), ["a.md", "c/new.md"]);
+    vault.write("a.md", "now a badger\n");
+    vault.remove("b.md");
+    recall.vault().refresh().unwrap();
+    assert_eq!(paths(&search(&recall, "otter")), ["c/new.md"]);
+    assert!(search(&recall, "beaver").hits.is_empty());
+    assert_eq!(paths(&search(&recall, "badger")), ["a.md"]);
+}
