@@ -10,6 +10,7 @@
 #![allow(
     clippy::print_stdout,
     clippy::print_stderr,
+    clippy::indexing_slicing,
     clippy::disallowed_methods,
     reason = "a measurement talks to a person and builds its own folder"
 )]
