@@ -35,6 +35,7 @@ use std::ops::Range;
 use crate::change::{Change, ChangeSet, Writer};
 use crate::conserve::Conservation;
 use crate::note::NoteText;
+use crate::path::NotePath;
 
 /// A replacement of one byte range.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,6 +50,13 @@ pub struct TextEdit {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum EditError {
+    /// The file is no Markdown note: it has no properties, headings or blocks, and text that is put
+    /// into it would destroy it.
+    #[error("{path} is no Markdown note; only notes are edited")]
+    NotANote {
+        /// The file.
+        path: NotePath,
+    },
     /// A range lies outside the text or cuts a character.
     #[error("bytes {}..{} are no range of the text", .span.start, .span.end)]
     OutOfBounds {
@@ -155,8 +163,11 @@ pub fn replace_range(text: &str, span: Range<usize>, with: &str) -> Result<TextE
 /// set that writes nothing.
 ///
 /// # Errors
-/// As [`apply`].
+/// [`EditError::NotANote`] for any other file, whatever the edits; else as [`apply`].
 pub fn plan(read: &NoteText, edits: &[TextEdit]) -> Result<ChangeSet, EditError> {
+    if !read.path.is_markdown() {
+        return Err(EditError::NotANote { path: read.path.clone() });
+    }
     let content = apply(&read.text, edits)?;
     let change = Change::Replace { path: read.path.clone(), expected: read.version, content };
     Ok(ChangeSet::new(Writer::Person, Conservation::Free).with(change))

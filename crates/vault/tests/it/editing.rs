@@ -2,7 +2,7 @@
 
 use dormouse_fixtures::temp_vault;
 use dormouse_vault::edit::{self, EditError, TextEdit};
-use dormouse_vault::{CommitError, Document, NotePath, Vault, Version};
+use dormouse_vault::{CommitError, Document, Heading, NotePath, Vault, Version};
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
 
@@ -414,6 +414,25 @@ fn vlt_29_a_planned_edit_names_the_version_that_was_read() {
     assert_eq!(folder.read("n.md"), "# Log\n\n- mine\n- v2\n");
 }
 
+#[test]
+fn what_is_no_note_is_never_planned_for() {
+    let names =
+        ["b.canvas", "c.base", "d.svg", "e.pdf", "f.csv", "g.txt", "dormouse.toml", "plain", "h.markdown", "i.md.bak"];
+    let folder = temp_vault("=== a.MD\nx\n");
+    for name in names {
+        folder.write(name, "{}\n");
+    }
+    let vault = Vault::open(folder.path()).unwrap();
+    let plan = |name: &str| {
+        let read = vault.read(&NotePath::new(name).unwrap()).unwrap();
+        edit::plan(&read, &[TextEdit { span: 0..0, with: "k".into() }])
+    };
+    for name in names {
+        assert_eq!(plan(name).err(), Some(EditError::NotANote { path: NotePath::new(name).unwrap() }));
+    }
+    assert!(plan("a.MD").is_ok());
+}
+
 fn edits_of(text: &str, item: &str) -> Vec<TextEdit> {
     let section = edit::section(text, &Document::parse(text), "Log", None).unwrap();
     vec![edit::append_to_section(text, &section, item).unwrap()]
@@ -466,6 +485,13 @@ fn outside_is_kept(text: &str, edited: &str, edit: &TextEdit) -> bool {
         && edited.len() == text.len() - edit.span.len() + edit.with.len()
 }
 
+/// A heading as a link names it: punctuation counts as blanks.
+fn key(heading: &str) -> String {
+    let blank = |c: char| if c.is_ascii_punctuation() && !"-_'".contains(c) || c == '\n' { ' ' } else { c };
+    let spaced: String = heading.chars().map(blank).collect();
+    spaced.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
+}
+
 fn headings(doc: &Document) -> Vec<(u8, String)> {
     doc.headings.iter().map(|heading| (heading.level, heading.text.clone())).collect()
 }
@@ -478,7 +504,8 @@ proptest! {
         let doc = Document::parse(&text);
         prop_assume!(!doc.headings.is_empty());
         let heading = &doc.headings[at.index(doc.headings.len())];
-        let same = doc.headings.iter().filter(|h| h.text == heading.text && h.line <= heading.line).count();
+        let same = |h: &&Heading| key(&h.text) == key(&heading.text) && h.line <= heading.line;
+        let same = doc.headings.iter().filter(same).count();
         let section = edit::section(&text, &doc, &heading.text, Some(same)).unwrap();
         prop_assert_eq!(section.line, heading.line);
         let at = doc.headings.iter().position(|h| h.line == heading.line).unwrap();
