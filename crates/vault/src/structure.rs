@@ -261,7 +261,8 @@ fn regions(lines: &Lines<'_>, first: usize, code: &[bool]) -> Vec<Region> {
     let (last_comment, last_math) = (last_with("%%"), last_with("$$"));
     let mut line = first;
     while line < lines.count() {
-        let text = lines.text(line).trim();
+        // A byte-order mark stands before the first line, and is no part of it.
+        let text = lines.text(line).trim_start_matches('\u{FEFF}').trim();
         let (mark, kind, last) = match text.get(..2) {
             Some("%%") => ("%%", BlockKind::Comment, last_comment),
             Some("$$") => ("$$", BlockKind::Math, last_math),
