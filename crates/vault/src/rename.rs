@@ -5,7 +5,8 @@
 //! note and canvas means the file that it meant before. Each link keeps its form: bare or with a
 //! path, relative or from the root, with or without `.md`, percent-encoded or between `<>`, quoted
 //! in YAML or in JSON; anchor, shown text and everything around it stay byte for byte. Where a form
-//! would come to mean another file, a longer one is written and the report says why.
+//! would come to mean another file, or as well another as its own, a longer one is written and the
+//! report says why.
 //!
 //! A link that named nothing and that the new name makes whole is left alone and reported. Pages of
 //! `audit/` are records of their day and are never rewritten.
@@ -43,7 +44,7 @@ use crate::layout::Layer;
 use crate::link::{Link, LinkKind};
 use crate::note::Document;
 use crate::path::NotePath;
-use crate::resolve::Resolution;
+use crate::resolve::{FileIndex, Resolution};
 use crate::snapshot::Snapshot;
 use crate::vault::Vault;
 use spelling::Spelling;
@@ -295,14 +296,14 @@ impl Planner<'_> {
             return Ok(None);
         }
         let new_source = self.moves.to(source);
-        let then = self.after.resolve(new_source, &link.target);
+        let then = self.after.resolve_link(new_source, link);
         let unwritable = || RenameError::Unwritable {
             path: source.clone(),
             line: link.line,
             link: text.get(link.span.clone()).unwrap_or(&link.target).to_owned(),
         };
-        let means = match self.now.resolve(source, &link.target) {
-            Resolution::File { path, .. } => path,
+        let (means, was_tied) = match self.now.resolve_link(source, link) {
+            Resolution::File { path, ambiguous } => (path, ambiguous),
             Resolution::Unresolved(_) => {
                 let Some(found) = then.path() else {
                     return Ok(None);
@@ -328,7 +329,10 @@ impl Planner<'_> {
             Resolution::External => return Ok(None),
         };
         let wanted = self.moves.to(&means);
-        let still = then.path() == Some(wanted);
+        let still = match &then {
+            Resolution::File { path, ambiguous } => path == wanted && (was_tied || !ambiguous),
+            _ => false,
+        };
         let moved = self.moves.moves(&means);
         // A relative target is spelled anew with the folder of its note, so that the way back restores it.
         let elsewhere = spelling::is_relative(&link.target) && source.folder() != new_source.folder();
@@ -343,25 +347,52 @@ impl Planner<'_> {
         } else {
             link.target.clone()
         };
-        if let Some(raw) = self.fits(new_source, &written, &own, wanted) {
-            let span = link.target_span.clone();
-            let stays = text.get(span.clone()) == Some(raw.as_str());
-            return Ok((!stays).then_some(Respelled { edit: TextEdit { span, with: raw }, longer: None }));
-        }
-        let longer = match self.after.resolve(new_source, &own) {
-            Resolution::File { path, .. } if path != *wanted => Longer::WouldMean(path),
-            _ => Longer::WouldBreak,
-        };
         let candidates = spelling.longer(wanted, new_source.folder());
-        let raw = candidates.iter().find_map(|target| self.fits(new_source, &written, target, wanted));
-        let edit = TextEdit { span: link.target_span.clone(), with: raw.ok_or_else(unwritable)? };
-        Ok(Some(Respelled { edit, longer: Some(longer) }))
+        let writes = |target: &String, tied| self.fits(new_source, &written, target, wanted, tied);
+        // What can be told apart is; a link that only byte order decided before may go on so.
+        let (raw, is_own) = [false, true]
+            .into_iter()
+            .filter(|tied| was_tied || !tied)
+            .find_map(|tied| {
+                let own = writes(&own, tied).map(|raw| (raw, true));
+                own.or_else(|| Some((candidates.iter().find_map(|target| writes(target, tied))?, false)))
+            })
+            .ok_or_else(unwritable)?;
+        let span = link.target_span.clone();
+        if is_own && text.get(span.clone()) == Some(raw.as_str()) {
+            return Ok(None);
+        }
+        let longer = (!is_own).then(|| self.why_longer(new_source, &own, wanted));
+        Ok(Some(Respelled { edit: TextEdit { span, with: raw }, longer }))
     }
 
-    /// `target` as it is written, when it can be and means `wanted` in `source`.
-    fn fits(&self, source: &NotePath, written: &Written, target: &str, wanted: &NotePath) -> Option<String> {
-        let means = self.after.resolve(source, target);
-        if means.path() == Some(wanted) { written.write(target) } else { None }
+    /// `target` as it is written, when it can be and means `wanted` in `source`: alone, or, where
+    /// `tied`, as the first of equals.
+    fn fits(
+        &self,
+        source: &NotePath,
+        written: &Written,
+        target: &str,
+        wanted: &NotePath,
+        tied: bool,
+    ) -> Option<String> {
+        match self.after.resolve(source, target) {
+            Resolution::File { path, ambiguous } if path == *wanted && (tied || !ambiguous) => written.write(target),
+            _ => None,
+        }
+    }
+
+    /// Why `target`, a link's own form, is not written for `wanted`.
+    fn why_longer(&self, source: &NotePath, target: &str, wanted: &NotePath) -> Longer {
+        match self.after.resolve(source, target) {
+            Resolution::File { path, .. } if path != *wanted => Longer::WouldMean(path),
+            Resolution::File { ambiguous: true, .. } => {
+                let mut others = FileIndex::clone(&self.after.index);
+                others.remove(wanted);
+                others.resolve(source, target).path().cloned().map_or(Longer::WouldBreak, Longer::WouldTie)
+            }
+            _ => Longer::WouldBreak,
+        }
     }
 }
 

@@ -55,6 +55,8 @@ pub struct Rewritten {
 pub enum Longer {
     /// In its own form it would mean this file.
     WouldMean(NotePath),
+    /// In its own form it would mean this file as well, and only byte order would tell the two apart.
+    WouldTie(NotePath),
     /// In its own form it would mean nothing, or can't be written.
     WouldBreak,
 }
@@ -107,6 +109,7 @@ impl fmt::Display for Longer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::WouldMean(path) => write!(f, "longer, since the short form would mean {path}"),
+            Self::WouldTie(path) => write!(f, "longer, since the short form would mean {path} as well"),
             Self::WouldBreak => f.write_str("longer, since the short form would mean nothing"),
         }
     }

@@ -2,7 +2,7 @@
 
 use dormouse_fixtures::{TempVault, temp_vault};
 use dormouse_vault::rename::{self, RenameError, Renaming};
-use dormouse_vault::{CommitError, Document, NotePath, Vault, Version};
+use dormouse_vault::{CommitError, Document, NotePath, Resolution, Vault, Version};
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
 
@@ -328,6 +328,52 @@ fn a_longer_form_is_written_where_the_short_one_is_taken() {
         "v1.png.md",
         expect![[r#"
         s.md:1 [[Old]] → [[v1.png.md]] (longer, since the short form would mean v1.png)
+    "#]],
+    );
+}
+
+#[test]
+fn a_link_that_named_one_file_names_one_file_afterwards() {
+    // The moved file and another of its new name are equals.
+    check(
+        "=== d/Old.md\n=== f/New.md\n=== s.md\n[[Old]] [x](Old.md) ![[Old#H|o]]\n",
+        "d/Old.md",
+        "d/New.md",
+        expect![[r#"
+            s.md:1 [[Old]] → [[d/New]] (longer, since the short form would mean f/New.md as well)
+            s.md:1 [x](Old.md) → [x](d/New.md) (longer, since the short form would mean f/New.md as well)
+            s.md:1 ![[Old#H|o]] → ![[d/New#H|o]] (longer, since the short form would mean f/New.md as well)
+        "#]],
+    );
+    // A link to the other one has its own name no longer to itself.
+    check(
+        "=== z/Old.md\n=== f/New.md\n=== s.md\n[[New]] [[z/Old]]\n=== f/t.md\n[[New]]\n=== c.canvas\n{\"nodes\":[{\"type\":\"text\",\"text\":\"[[New|n]]\"}]}\n",
+        "z/Old.md",
+        "z/New.md",
+        expect![[r#"
+            c.canvas:1 [[New|n]] → [[f/New|n]] (longer, since the short form would mean z/New.md as well)
+            s.md:1 [[New]] → [[f/New]] (longer, since the short form would mean z/New.md as well)
+            s.md:1 [[z/Old]] → [[z/New]]
+        "#]],
+    );
+    // A folder whose name makes its files the equals of others.
+    check(
+        "=== zzz/N.md\n=== f/N.md\n=== s.md\n---\nup: \"[[N]]\"\n---\n[x](N.md)\n",
+        "zzz",
+        "z",
+        expect![[r#"
+        s.md:2 [[N]] → [[f/N]] (longer, since the short form would mean z/N.md as well)
+        s.md:4 [x](N.md) → [x](f/N.md) (longer, since the short form would mean z/N.md as well)
+    "#]],
+    );
+    // What only byte order decided stays as it is, unless it is written anew.
+    check("=== a/N.md\n=== b/N.md\n=== c/Old.md\n=== s.md\n[[N]]\n", "c/Old.md", "c/N.md", expect![[r#""#]]);
+    check(
+        "=== c/N.md\n=== d/N.md\n=== s.md\n[[N]]\n",
+        "c/N.md",
+        "e/N.md",
+        expect![[r#"
+        s.md:1 [[N]] → [[e/N]] (longer, since the short form would mean d/N.md)
     "#]],
     );
 }
@@ -698,8 +744,10 @@ fn links_in_another_spelling(vault: &Vault, file: &NotePath) -> bool {
     snapshot.notes().chain(snapshot.canvases()).any(|note| differs(&note.path, note.doc()))
 }
 
-/// Every link of every note and canvas: where it stands and what it means.
-fn meanings(vault: &Vault) -> Vec<(NotePath, Vec<(String, Option<NotePath>)>)> {
+/// Every link of every note and canvas: where it stands, what it means, and whether that alone.
+type Meanings = Vec<(NotePath, Vec<(String, Option<(NotePath, bool)>)>)>;
+
+fn meanings(vault: &Vault) -> Meanings {
     let snapshot = vault.snapshot();
     let canvases = snapshot.files().filter(|file| file.extension() == "canvas").cloned();
     let sources: Vec<NotePath> = snapshot.notes().map(|note| note.path.clone()).chain(canvases).collect();
@@ -707,10 +755,11 @@ fn meanings(vault: &Vault) -> Vec<(NotePath, Vec<(String, Option<NotePath>)>)> {
         let text = vault.read(source).unwrap().text;
         let doc = if source.is_markdown() { Document::parse(&text) } else { Document::parse_canvas(&text) };
         let meaning = |link: &dormouse_vault::Link| {
-            (
-                format!("{:?} {} {:?}", link.kind, link.subpath, link.display),
-                snapshot.resolve(source, &link.target).path().cloned(),
-            )
+            let means = match snapshot.resolve(source, &link.target) {
+                Resolution::File { path, ambiguous } => Some((path, ambiguous)),
+                _ => None,
+            };
+            (format!("{:?} {} {:?}", link.kind, link.subpath, link.display), means)
         };
         doc.links.iter().map(meaning).collect()
     };
@@ -768,8 +817,12 @@ proptest! {
             for ((shown, means), (shown_now, means_now)) in links.iter().zip(links_now) {
                 prop_assert_eq!(shown, shown_now);
                 match means {
-                    Some(file) => prop_assert_eq!(Some(&moved(file)), means_now.as_ref(), "{} {}: {:?}", source, shown, plan.report),
-                    None => prop_assert!(means_now.as_ref().is_none_or(|now| *now == to)),
+                    Some((file, tied)) => {
+                        let now = means_now.as_ref();
+                        prop_assert_eq!(Some(&moved(file)), now.map(|(file, _)| file), "{} {}: {:?}", source, shown, plan.report);
+                        prop_assert!(*tied || now.is_some_and(|(_, tied)| !tied), "{} {}: {:?}", source, shown, plan.report);
+                    }
+                    None => prop_assert!(means_now.as_ref().is_none_or(|(now, _)| *now == to)),
                 }
             }
         }
