@@ -140,20 +140,26 @@ impl Written {
     }
 
     fn destination(&self, target: &str) -> String {
-        let balanced = is_balanced(target);
+        let plain = self.syntax == Syntax::Plain;
         let foreign = self.encoded.iter().any(|c| !c.is_ascii());
+        let has = |set: &BTreeSet<char>| set.contains(&'(') || set.contains(&')');
+        // One of a pair alone, escaped or encoded, would leave the other unbalanced.
+        let parens = has(&self.encoded) || (plain && !is_balanced(target));
+        let escaped_parens = has(&self.escaped);
         let mut out = String::with_capacity(target.len());
         for (at, c) in target.char_indices() {
-            let blank = c.is_ascii_whitespace() && self.syntax == Syntax::Plain;
-            let paren = matches!(c, '(' | ')') && !balanced && self.syntax == Syntax::Plain;
-            let angle = matches!(c, '<' | '>');
-            let percent = c == '%' && target.get(at + 1..).is_some_and(starts_with_hex);
+            let paren = matches!(c, '(' | ')');
+            let blank = c.is_ascii_whitespace() && plain;
+            // `%` opens an escape, `#` a subpath, and code goes before links.
+            let special = matches!(c, '<' | '>' | '%' | '#' | '`');
             // A character reference, `&amp;`.
             let reference = c == '&' && target.get(at + 1..).is_some_and(|rest| rest.contains(';'));
             let kept = self.encoded.contains(&c) || (foreign && !c.is_ascii());
-            if self.escaped.contains(&c) {
+            // Behind a backslash `%` still opens an escape.
+            let escaped = (self.escaped.contains(&c) && c != '%') || (paren && escaped_parens);
+            if escaped {
                 out.extend(['\\', c]);
-            } else if blank || paren || angle || percent || reference || kept || c == '#' {
+            } else if blank || special || reference || kept || (paren && parens) {
                 encode(c, &mut out);
             } else {
                 out.push(c);
@@ -186,10 +192,6 @@ fn encoded_characters(text: &str) -> Vec<char> {
     String::from_utf8_lossy(&bytes).chars().collect()
 }
 
-fn starts_with_hex(text: &str) -> bool {
-    text.len() >= 2 && text.bytes().take(2).all(|b| b.is_ascii_hexdigit())
-}
-
 fn is_balanced(text: &str) -> bool {
     let mut depth = 0_i32;
     for c in text.chars() {
@@ -203,4 +205,56 @@ fn is_balanced(text: &str) -> bool {
         }
     }
     depth == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::note::Document;
+
+    /// How `target` is written where `old` stands in `[x](…)`, and what is read from it there.
+    fn written(old: &str, target: &str) -> (String, Vec<String>) {
+        let text = format!("[x]({old}) and `code`\n");
+        let doc = Document::parse(&text);
+        let link = doc.links.first().unwrap();
+        let raw = Written::of(&text, link).unwrap().write(target).unwrap();
+        let mut after = text.clone();
+        after.replace_range(link.target_span.clone(), &raw);
+        (raw, Document::parse(&after).links.into_iter().map(|link| link.target).collect())
+    }
+
+    #[test]
+    fn what_a_destination_escapes_is_escaped_in_pairs() {
+        let raw = |old: &str, target: &str| written(old, target).0;
+        assert_eq!(raw("a%28b.md", "x (y).md"), "x%20%28y%29.md");
+        assert_eq!(raw("a%29b.md", "x(y).md"), "x%28y%29.md");
+        assert_eq!(raw("a\\(b.md", "x(y).md"), "x\\(y\\).md");
+        assert_eq!(raw("<a%28b.md>", "x (y).md"), "x %28y%29.md");
+        assert_eq!(raw("a.md", "x(y).md"), "x(y).md");
+        assert_eq!(raw("a.md", "x)(y.md"), "x%29%28y.md");
+        assert_eq!(raw("a.md", "100%.md"), "100%25.md");
+        assert_eq!(raw("50%25.md", "100% 4%41.md"), "100%25%204%2541.md");
+        assert_eq!(raw("a\\%b.md", "4%41.md"), "4%2541.md");
+        assert_eq!(raw("a.md", "a`b.md"), "a%60b.md");
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn a_name_is_read_back_from_every_style(
+            old in prop::sample::select(vec![
+                "a.md", "<a.md>", "a%20b.md", "a%28b.md", "a%29b%25.md", "a\\(b.md", "a\\)b\\%\\&.md", "<a\\<b%3E.md>",
+                "%E5%9B%BE.md", "a&amp;b.md", "a%26b%3Bc.md", "./a\\.md", "a\\#b%23.md", "a%41%62.md", "a(b)\\_c.md",
+            ]),
+            name in "[a-f0-9%()&;#<> `'\"_*~é图:.+-]{0,12}",
+            folder in prop::sample::select(vec!["", "a/", "../", "/", "C#/"]),
+        ) {
+            let target = format!("{folder}x{name}y.md");
+            let (raw, read) = written(old, &target);
+            prop_assert_eq!(read, [target], "{}", raw);
+        }
+    }
 }

@@ -120,6 +120,16 @@ fn destinations_keep_their_encoding() {
     turns("b/A (b.md", "[x](Old%20One.md) [y](<Old One.md>)\n", "[x](A%20%28b.md) [y](<A (b.md>)\n");
     turns("b/A (b).md", "[x](Old%20One.md)\n", "[x](A%20(b).md)\n");
     turns("b/50%20.md", "[x](Old%20One.md)\n", "[x](50%2520.md)\n");
+    turns("b/100% (a).md", "[x](Old%20One.md) [[Old One]]\n", "[x](100%25%20(a).md) [[100% (a)]]\n");
+    let brackets = "=== a(b.md\n";
+    becomes(
+        brackets,
+        "a(b.md",
+        "x (y).md",
+        "n.md",
+        "[x](a%28b.md) [y](a\\(b.md)\n",
+        "[x](x%20%28y%29.md) [y](x%20\\(y\\).md)\n",
+    );
     turns("b/é 图.md", "[x](Old%20One.md) [y](%4fld%20One.md)\n", "[x](é%20图.md) [y](é%20图.md)\n");
     turns("b/a<b>.md", "[x](<Old One.md>)\n", "[x](<a%3Cb%3E.md>)\n");
     becomes(
