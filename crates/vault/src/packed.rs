@@ -10,18 +10,29 @@ use std::sync::OnceLock;
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
+use crate::link::{Link, LinkKind};
 use crate::note::Document;
 use crate::problem::{Problem, ProblemKind};
 
 /// Stands for how a text is read: raised by every change after which [`Document::parse`] gives
 /// another answer to the same text, or the packed form is another. A test holds it to that.
-pub(crate) const READING: u32 = 1;
+pub(crate) const READING: u32 = 2;
 
-/// What a link asks of the vault: its target, decoded and without subpath, and its predicate.
+/// What a link asks of the vault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) struct Asked<'a> {
+    /// Decoded and without subpath.
     pub(crate) target: &'a str,
     pub(crate) predicate: Option<&'a str>,
+    /// Whether the target is a whole path from the vault's root.
+    pub(crate) whole: bool,
+}
+
+impl<'a> From<&'a Link> for Asked<'a> {
+    fn from(link: &'a Link) -> Self {
+        let whole = link.kind == LinkKind::Canvas;
+        Self { target: &link.target, predicate: link.predicate.as_deref(), whole }
+    }
 }
 
 /// A packed document.
@@ -33,8 +44,7 @@ pub(crate) struct Packed {
 impl Packed {
     /// Packs a document. Linear in its size.
     pub(crate) fn new(doc: &Document) -> Self {
-        let mut asked: Vec<Asked<'_>> =
-            doc.links.iter().map(|l| Asked { target: &l.target, predicate: l.predicate.as_deref() }).collect();
+        let mut asked: Vec<Asked<'_>> = doc.links.iter().map(Asked::from).collect();
         asked.sort_unstable();
         asked.dedup();
         let bytes = postcard::to_stdvec(&(asked, doc)).unwrap_or_default();

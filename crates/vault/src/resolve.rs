@@ -28,6 +28,10 @@ pub enum Resolution {
 }
 
 impl Resolution {
+    fn of((path, ambiguous): (NotePath, bool)) -> Self {
+        Self::File { path, ambiguous }
+    }
+
     /// The file, when there is one.
     #[must_use]
     pub fn path(&self) -> Option<&NotePath> {
@@ -133,16 +137,23 @@ impl FileIndex {
         if target.is_empty() {
             return Resolution::File { path: source.clone(), ambiguous: false };
         }
-        let wanted = collapse_slashes(fold::name(target).into());
-        let literal = if target.contains('\u{A0}') { target.replace('\u{A0}', " ").into() } else { target.into() };
-        let literal = collapse_slashes(literal);
-        let as_written = file_name(&wanted).contains('.').then(|| self.find(source, &wanted, &literal)).flatten();
+        let (wanted, literal) = normal(target);
+        let (wanted, literal) = (wanted.trim_end_matches('/'), literal.trim_end_matches('/'));
+        let as_written = file_name(wanted).contains('.').then(|| self.find(source, wanted, literal)).flatten();
         let with_extension = || self.find(source, &format!("{wanted}.md"), &format!("{literal}.md"));
-        let found = as_written.or_else(with_extension);
-        match found {
-            Some((path, ambiguous)) => Resolution::File { path, ambiguous },
-            None => Resolution::Unresolved(unresolved_key(target)),
-        }
+        // Slashes alone name no file.
+        let found = as_written.or_else(with_extension).filter(|_| !wanted.is_empty());
+        found.map_or_else(|| Resolution::Unresolved(unresolved_key(target)), Resolution::of)
+    }
+
+    /// Which file `target` means as a path from the vault's root with its extension, as in a canvas:
+    /// no folder is passed over and no extension is added.
+    pub(crate) fn resolve_path(&self, target: &str) -> Resolution {
+        let (wanted, literal) = normal(target);
+        let (wanted, literal) = (wanted.trim_matches('/'), literal.trim_matches('/'));
+        let known: Vec<&Known> = self.known(hash_of(file_name(wanted))).collect();
+        let found = best(&known, "", literal, |k| Some(*k.folded == *wanted));
+        found.map_or_else(|| Resolution::Unresolved(unresolved_key(target)), Resolution::of)
     }
 
     fn find(&self, source: &NotePath, wanted: &str, literal: &str) -> Option<(NotePath, bool)> {
@@ -202,9 +213,20 @@ fn best(
     Some(((*path).clone(), ambiguous))
 }
 
-/// The key under which a target that no file answers to is counted: folded, without `.md`.
+/// A target folded, and as it is spelled: both with runs of slashes as one.
+fn normal(target: &str) -> (Cow<'_, str>, Cow<'_, str>) {
+    let literal = if target.contains('\u{A0}') { target.replace('\u{A0}', " ").into() } else { target.into() };
+    (collapse_slashes(fold::name(target).into()), collapse_slashes(literal))
+}
+
+/// The key under which a target that no file answers to is counted: folded, without slashes at its
+/// end and without `.md`.
 pub(crate) fn unresolved_key(target: &str) -> String {
-    let folded = fold::name(target);
+    let mut folded = fold::name(target);
+    if folded.ends_with('/') {
+        let end = folded.trim_end_matches('/').len();
+        folded.truncate(end.max(1));
+    }
     folded.strip_suffix(".md").filter(|rest| !rest.is_empty()).map_or_else(|| folded.clone(), ToOwned::to_owned)
 }
 
@@ -314,8 +336,23 @@ mod tests {
     }
 
     #[test]
+    fn a_path_of_a_canvas_is_whole_and_a_target_may_end_in_slashes() {
+        let mut index = FileIndex::default();
+        ["a/N.md", "a/n.MD", "b/T", "M.md"].iter().for_each(|p| index.insert(NotePath::new(p).unwrap()));
+        let source = NotePath::new("a/s.canvas").unwrap();
+        let path = |found: Resolution| found.path().map_or("-".to_owned(), ToString::to_string);
+        let whole = ["a/N.md", "A//n.md", "/a/n.MD", "b/T", "N.md", "a/N", "./N.md", "../M.md", "M", "m.md", "/", ""];
+        let whole = whole.map(|target| path(index.resolve_path(target))).join(" ");
+        assert_eq!(whole, "a/N.md a/N.md a/n.MD b/T - - - - - M.md - -");
+        let linked = ["a/N/", "a/n.md//", "M/", "../m/", "/", "//", "a/", "./", "./."];
+        let linked = linked.map(|target| path(index.resolve(&source, target))).join(" ");
+        assert_eq!(linked, "a/n.MD a/n.MD M.md M.md - - - - -");
+    }
+
+    #[test]
     fn unresolved_targets_are_counted_under_one_key() {
-        let keys: Vec<String> = ["Map", "map.md", "MAP.MD", "./Map", ".md"].iter().map(|t| unresolved_key(t)).collect();
-        assert_eq!(keys, ["map", "map", "map", "./map", ".md"]);
+        let keys: Vec<String> =
+            ["Map", "map.md", "MAP.MD", "map//", "./Map", ".md", "//"].iter().map(|t| unresolved_key(t)).collect();
+        assert_eq!(keys, ["map", "map", "map", "map", "./map", ".md", "/"]);
     }
 }

@@ -158,6 +158,17 @@ impl Snapshot {
         self.index.resolve(source, target)
     }
 
+    /// The file that `link` means in `source`. A file of a canvas is a path from the root with its
+    /// extension; any other target is looked up as [`Snapshot::resolve`] does.
+    #[must_use]
+    pub fn resolve_link(&self, source: &NotePath, link: &Link) -> Resolution {
+        self.resolve_asked(source, &Asked::from(link))
+    }
+
+    fn resolve_asked(&self, source: &NotePath, asked: &Asked<'_>) -> Resolution {
+        if asked.whole { self.index.resolve_path(asked.target) } else { self.resolve(source, asked.target) }
+    }
+
     /// The note that a person names: a full path, a path without `.md`, or a wikilink target seen
     /// from the vault's root, with or without brackets. An anchor or shown text is passed over.
     /// Titles and aliases name nothing, as in links.
@@ -189,8 +200,7 @@ impl Snapshot {
     /// that is not in the snapshot yet. A page in `audit/` or `meta/` has none.
     #[must_use]
     pub fn edges_of<'d>(&self, source: &NotePath, doc: &'d Document) -> Vec<EdgeKey> {
-        let ask = |link: &'d Link| Asked { target: &link.target, predicate: link.predicate.as_deref() };
-        let asked: Vec<Asked<'d>> = doc.links.iter().map(ask).collect();
+        let asked: Vec<Asked<'d>> = doc.links.iter().map(Asked::from).collect();
         self.edges_asked(source, &asked)
     }
 
@@ -200,7 +210,7 @@ impl Snapshot {
             return Vec::new();
         }
         let edge = |asked: &Asked<'_>| {
-            let target = match self.resolve(source, asked.target) {
+            let target = match self.resolve_asked(source, asked) {
                 Resolution::File { path, .. } => EdgeTarget::File(path),
                 Resolution::Unresolved(key) => EdgeTarget::Unresolved(key),
                 Resolution::External => return None,
@@ -216,7 +226,7 @@ impl Snapshot {
     /// The resolved links with their positions, in document order.
     #[must_use]
     pub fn links_of<'a>(&self, note: &'a Note) -> Vec<(&'a Link, Resolution)> {
-        note.doc().links.iter().map(|link| (link, self.resolve(&note.path, &link.target))).collect()
+        note.doc().links.iter().map(|link| (link, self.resolve_link(&note.path, link))).collect()
     }
 
     /// The link graph.

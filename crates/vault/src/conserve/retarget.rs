@@ -125,7 +125,7 @@ impl Turn<'_> {
 /// What the links of a document say, in the order of the text.
 fn kept<'d>(snapshot: &Snapshot, source: &NotePath, doc: &'d Document) -> Vec<Kept<'d>> {
     let kept = |link: &'d Link| {
-        let target = match snapshot.resolve(source, &link.target) {
+        let target = match snapshot.resolve_link(source, link) {
             Resolution::File { path, .. } => EdgeTarget::File(path),
             Resolution::Unresolved(key) => EdgeTarget::Unresolved(key),
             Resolution::External => return None,

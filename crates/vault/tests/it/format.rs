@@ -69,7 +69,7 @@ fn links(snapshot: &Snapshot, source: &NotePath, doc: &Document, text: &str) -> 
             _ => {}
         }
         write!(out, "{} -> ", &text[link.span.clone()]).unwrap();
-        match snapshot.resolve(source, &link.target) {
+        match snapshot.resolve_link(source, link) {
             Resolution::File { path, ambiguous } => {
                 write!(out, "{path}").unwrap();
                 let anchored = !link.subpath.is_empty();
