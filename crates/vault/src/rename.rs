@@ -27,6 +27,7 @@ mod moves;
 mod name;
 mod report;
 mod spelling;
+mod unread;
 mod written;
 
 pub use name::NameRule;
@@ -36,7 +37,7 @@ pub(crate) use moves::{Moves, bears_links, is_canvas};
 
 use crate::change::{Change, ChangeSet, Writer};
 use crate::conserve::Conservation;
-use crate::conserve::retarget::Turn;
+use crate::conserve::retarget::{Turn, is_alike};
 use crate::edit::{self, TextEdit};
 use crate::error::VaultError;
 use crate::fold;
@@ -170,7 +171,9 @@ pub fn plan(vault: &Vault, from: &NotePath, to: &NotePath) -> Result<Renaming, R
     for source in moves.concerned(&now) {
         set.changes.extend(planner.source(&source)?);
     }
-    let report = planner.report;
+    let mut report = planner.report;
+    let unread = unread::sources(vault, &now).into_iter();
+    report.warnings.extend(unread.map(|(path, reason)| Warning::NotRead { path, reason }));
     Ok(Renaming { change_set: set, report })
 }
 
@@ -186,8 +189,10 @@ fn moves(now: &Snapshot, from: &NotePath, to: &NotePath) -> Result<Moves, Rename
         if to.is_in(from.as_str()) {
             return Err(RenameError::IntoItself { from: from.clone(), to: to.clone() });
         }
+        let depth = from.as_str().split('/').count();
         for file in name::files_in(now, from.as_str()) {
-            let rest = file.as_str().get(from.as_str().len()..).unwrap_or("");
+            // What is not renamed keeps its spelling on disk.
+            let rest: String = file.as_disk().split('/').skip(depth).flat_map(|name| ["/", name]).collect();
             let new = NotePath::new(&format!("{to}{rest}"))
                 .map_err(|source| VaultError::Path { given: format!("{to}{rest}").into(), source })?;
             pairs.push((file.clone(), new));
@@ -274,16 +279,19 @@ impl Planner<'_> {
         if edits.is_empty() {
             return Ok(None);
         }
-        let unwritable = |link: Option<&Rewritten>| RenameError::Unwritable {
-            path: source.clone(),
-            line: link.map_or(1, |link| link.line),
-            link: link.map_or_else(String::new, |link| link.before.clone()),
+        let unwritable = || {
+            let mut links = self.report.rewritten.iter().filter(|link| link.path == *source);
+            let link = links.nth(culprit(&read.text, &doc, parse, &edits));
+            RenameError::Unwritable {
+                path: source.clone(),
+                line: link.map_or(1, |link| link.line),
+                link: link.map_or_else(String::new, |link| link.before.clone()),
+            }
         };
-        let first = self.report.rewritten.iter().find(|link| link.path == *source);
-        let content = edit::apply(&read.text, &edits).map_err(|_| unwritable(first))?;
+        let content = edit::apply(&read.text, &edits).map_err(|_| unwritable())?;
         let turn = Turn { moves: self.moves, now: self.now, after: self.after };
         if turn.compare(source, (&read.text, &doc), (&content, &parse(&content))).is_some() {
-            return Err(unwritable(first));
+            return Err(unwritable());
         }
         let path = self.moves.to(&read.path).clone();
         Ok(Some(Change::Replace { path, expected: read.version, content }))
@@ -394,6 +402,21 @@ impl Planner<'_> {
             _ => Longer::WouldBreak,
         }
     }
+}
+
+/// Which of the edits is the first after which the text has other links, when all of them together
+/// make it so. Reads the text as often as the number of edits has bits.
+fn culprit(text: &str, doc: &Document, parse: fn(&str) -> Document, edits: &[TextEdit]) -> usize {
+    let stays = |count: usize| {
+        let first = edits.get(..count).unwrap_or(edits);
+        edit::apply(text, first).is_ok_and(|after| is_alike((text, doc), (&after, &parse(&after))))
+    };
+    let (mut good, mut bad) = (0, edits.len());
+    while bad > good + 1 {
+        let middle = good + (bad - good) / 2;
+        if stays(middle) { good = middle } else { bad = middle }
+    }
+    good
 }
 
 /// Whether nothing of a link to a moved file is out of date: it names no folder, and the file keeps

@@ -136,6 +136,13 @@ fn kept<'d>(snapshot: &Snapshot, source: &NotePath, doc: &'d Document) -> Vec<Ke
     doc.links.iter().filter_map(kept).collect()
 }
 
+/// Whether two texts have links of the same forms at the same places, and nothing else differs.
+pub(crate) fn is_alike(old: (&str, &Document), new: (&str, &Document)) -> bool {
+    let (left, right) = (&old.1.links, &new.1.links);
+    let forms = left.iter().zip(right).all(|(a, b)| a.kind == b.kind && a.subpath == b.subpath);
+    left.len() == right.len() && forms && skeleton(old.0, old.1) == skeleton(new.0, new.1)
+}
+
 /// A text with the targets of its links cut out.
 fn skeleton(text: &str, doc: &Document) -> String {
     let mut targets: Vec<_> = doc.links.iter().map(|link| &link.target_span).collect();

@@ -86,6 +86,13 @@ pub enum Warning {
         /// How many of its links break.
         links: usize,
     },
+    /// A file or folder could not be read, or a part of it: links in it keep the old name.
+    NotRead {
+        /// The file or folder, as it is shown.
+        path: String,
+        /// Why.
+        reason: String,
+    },
     /// Not every file system can hold the new name.
     NotPortable {
         /// The new path.
@@ -120,6 +127,9 @@ impl fmt::Display for Warning {
         match self {
             Self::NotRewritten { path, links } => {
                 write!(f, "{path}: not UTF-8, so that {links} link(s) in it are not rewritten and break")
+            }
+            Self::NotRead { path, reason } => {
+                write!(f, "{path}: could not be read: links in it are not followed ({reason})")
             }
             Self::NotPortable { path, character } => {
                 write!(f, "{path}: not every file system can hold `{character}` in a name")

@@ -604,6 +604,87 @@ fn a_folder_that_no_link_can_write_is_left_out_of_it() {
 }
 
 #[test]
+fn a_link_that_can_not_be_written_is_named_by_its_own_line() {
+    // Of several strings in one frontmatter the code of one swallows its link, or the form of a plain
+    // one does not hold the name.
+    let culprit = "=== a/Old.md\n=== n.md\n---\none: \"[[Old]]\"\ntwo: \"[[Old]] `\"\nthree: see [x](<Old.md>) there\n---\n[[Old]]\n";
+    check(
+        culprit,
+        "a/Old.md",
+        "a/x`y.md",
+        expect![[r#"
+        refused: n.md: line 3: [[Old]] can't be written for the new name; change it by hand first
+    "#]],
+    );
+    check(
+        culprit,
+        "a/Old.md",
+        "a/x: y.md",
+        expect![[r#"
+        refused: n.md: line 4: [x](<Old.md>) can't be written for the new name; change it by hand first
+    "#]],
+    );
+    let culprit = "=== a/Old.md\n=== n.md\n---\none: \"[[Old]]\"\ntwo: '[[Old]]'\nthree: \"[[Old]]\"\n---\n[[Old]] `[[Old]]\n\nx [[Old]] y\n";
+    check(
+        culprit,
+        "a/Old.md",
+        "a/x`y.md",
+        expect![[r#"
+        refused: n.md: line 6: [[Old]] can't be written for the new name; change it by hand first
+    "#]],
+    );
+}
+
+#[test]
+fn files_whose_links_could_not_be_read_are_named() {
+    let folder = temp_vault(
+        "=== Old.md\n=== s.md\n[[Old]]\n=== broken.canvas\n{\"nodes\": [[[Old]]\n=== yaml.md\n---\nup: \"[[Old]]\n---\n[[Old]]\n=== plain.md\n---\na: b: c\n---\n=== audit/2026-11-30/b.canvas\n{\n",
+    );
+    let mut large = b"[[Old]]\n".to_vec();
+    large.resize((16 << 20) + 1, b'x');
+    folder.write("large.md", &large);
+    expect![[r#"
+        s.md:1 [[Old]] → [[New]]
+        yaml.md:4 [[Old]] → [[New]]
+        broken.canvas: could not be read: links in it are not followed (the canvas is not JSON; open it in Obsidian and save it again)
+        large.md: could not be read: links in it are not followed (larger than 16 MiB; it is not read as a note)
+        yaml.md: could not be read: links in it are not followed (the properties can't be read as YAML; mend this line (the note's text is read all the same))
+    "#]].assert_eq(&shown(&folder, "Old.md", "New.md"));
+    assert!(folder.files().get("large.md").unwrap().starts_with(b"[[Old]]\n"));
+}
+
+#[test]
+#[cfg(unix)]
+fn a_folder_that_could_not_be_listed_is_named() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = temp_vault("=== Old.md\n=== closed/n.md\n[[Old]]\n");
+    let mode = |mode| std::fs::set_permissions(folder.path().join("closed"), PermissionsExt::from_mode(mode)).unwrap();
+    mode(0o000);
+    // Who may do everything can read it all the same.
+    let closed = std::fs::read_dir(folder.path().join("closed")).is_err();
+    let vault = Vault::open(folder.path()).unwrap();
+    let report = rename::plan(&vault, &path("Old.md"), &path("New.md")).unwrap().report;
+    mode(0o755);
+    assert_eq!(report.warnings.len(), usize::from(closed), "{report:?}");
+    assert!(report.warnings.iter().all(|warning| warning.to_string().starts_with("closed: could not be read")));
+}
+
+#[test]
+fn a_folder_takes_its_files_along_as_they_are_spelled_on_disk() {
+    let folder = temp_vault("=== s.md\n[[Café]] [[old/é/Café]]\n");
+    folder.write("old/e\u{301}/Cafe\u{301}.md", "[[s]]\n");
+    folder.write("old/e\u{301}/é.png", "p");
+    renamed(&folder, "old", "new").unwrap();
+    let names: Vec<String> = folder.files().into_keys().collect();
+    assert_eq!(names, ["new/e\u{301}/Cafe\u{301}.md", "new/e\u{301}/é.png", "s.md"]);
+    assert_eq!(folder.read("s.md"), "[[Café]] [[new/é/Café]]\n");
+    // Of a folder that is renamed itself, the folder gets its new name.
+    renamed(&folder, "new/é", "new/ö").unwrap();
+    let names: Vec<String> = folder.files().into_keys().collect();
+    assert_eq!(names, ["new/ö/Cafe\u{301}.md", "new/ö/é.png", "s.md"]);
+}
+
+#[test]
 fn a_rename_is_all_or_nothing_beside_an_editor() {
     let folder = temp_vault("=== Old.md\n=== a.md\n[[Old]]\n=== b.md\n[[Old]]\n");
     let vault = Vault::open(folder.path()).unwrap();
