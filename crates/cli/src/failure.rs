@@ -82,7 +82,7 @@ impl Failure {
             "locked" => 5,
             "read-only" => 6,
             "denied" | "conservation" | "note-locked" | "malformed-frontmatter" | "not-utf8" => 7,
-            "bad-name" | "unwritable" | "not-in-place" => 7,
+            "bad-name" | "unwritable" | "not-in-place" | "not-a-note" => 7,
             "interrupted" => 130,
             _ => 1,
         }
@@ -174,6 +174,9 @@ fn of_edit(error: &EditError) -> (&'static str, Option<&'static str>) {
         EditError::MalformedFrontmatter { .. } => ("malformed-frontmatter", Some("mend the YAML by hand first")),
         EditError::OutOfBounds { .. } | EditError::Overlap { .. } => {
             ("usage", Some("`dormouse read --json` has the text"))
+        }
+        EditError::NotANote { .. } => {
+            ("not-a-note", Some("`edit` changes Markdown notes; change this file in the program that it belongs to"))
         }
         EditError::BadYaml => ("usage", Some("a property is one line of YAML, as in `--set status=final`")),
         _ => ("not-in-place", Some("change it by hand; nothing was written")),

@@ -5,10 +5,10 @@ use std::ops::Range;
 
 use anyhow::{Context, Result};
 use dormouse_vault::edit::{self, EditError, TextEdit};
-use dormouse_vault::{Change, Document, FileDiff, NotePath, Version};
+use dormouse_vault::{Change, Document, FileDiff, NotePath, Vault, Version};
 use serde::Serialize;
 
-use super::{Scene, find_note};
+use super::{Scene, find_note, patient};
 use crate::args::{EditArgs, PlaceArg};
 use crate::failure::refuse;
 use crate::output::{Output, bold, dim, styled};
@@ -28,24 +28,15 @@ struct Reply {
 }
 
 pub(crate) fn run(scene: &Scene, args: &EditArgs, out: &mut Output) -> Result<u8> {
-    let text = args.takes_text().then(|| text(args)).transpose()?.unwrap_or_default();
     let vault = scene.open()?;
     let path = find_note(&vault, &args.note)?;
-    let read = vault.read(&path)?;
-    let content = edited(&read.text, args, &text)?;
-    let whole = TextEdit { span: 0..read.text.len(), with: content };
-    let mut set = edit::plan(&read, &[whole])?;
-    for change in &mut set.changes {
-        if let (Change::Replace { expected, .. }, Some(version)) = (change, args.if_version) {
-            *expected = version;
-        }
+    if !path.is_markdown() {
+        return Err(EditError::NotANote { path }.into());
     }
-    let diff = vault.preview(&set)?;
-    if !args.dry_run {
-        vault.commit(&set)?;
-    }
-    let version = diff.first().map_or(read.version, |diff| diff.after);
-    let reply = Reply { path, written: !args.dry_run && !diff.is_empty(), before: read.version, version, diff };
+    let text = args.takes_text().then(|| text(args)).transpose()?.unwrap_or_default();
+    // A version that the caller names is not planned anew, nor are bytes that were counted in another text.
+    let once = args.dry_run || args.if_version.is_some() || args.range.is_some();
+    let reply = patient(once, |_| made(&vault, &path, args, &text))?;
     out.emit(&reply, |w| {
         for line in reply.diff.iter().flat_map(|diff| diff.diff.lines()) {
             writeln!(w, "{}", coloured(line))?;
@@ -58,6 +49,25 @@ pub(crate) fn run(scene: &Scene, args: &EditArgs, out: &mut Output) -> Result<u8
         writeln!(w, "{}", dim(format!("── {} · version {} · {done}", reply.path, reply.version)))
     })?;
     Ok(0)
+}
+
+/// One attempt, from the note as it stands now.
+fn made(vault: &Vault, path: &NotePath, args: &EditArgs, text: &str) -> Result<Reply> {
+    let read = vault.read(path)?;
+    let content = edited(&read.text, args, text)?;
+    let whole = TextEdit { span: 0..read.text.len(), with: content };
+    let mut set = edit::plan(&read, &[whole])?;
+    for change in &mut set.changes {
+        if let (Change::Replace { expected, .. }, Some(version)) = (change, args.if_version) {
+            *expected = version;
+        }
+    }
+    let diff = vault.preview(&set)?;
+    if !args.dry_run {
+        vault.commit(&set)?;
+    }
+    let version = diff.first().map_or(read.version, |diff| diff.after);
+    Ok(Reply { path: path.clone(), written: !args.dry_run && !diff.is_empty(), before: read.version, version, diff })
 }
 
 fn coloured(line: &str) -> String {

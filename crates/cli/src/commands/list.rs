@@ -6,7 +6,7 @@ use anyhow::Result;
 use dormouse_recall::{Filters, ListReply, ListRequest};
 use dormouse_vault::{Bucket, Layer};
 
-use super::{Scene, find_note, warn_lines};
+use super::{Scene, counted, find_note, warn_lines};
 use crate::args::{BucketArg, LayerArg, ListArgs};
 use crate::failure::refuse;
 use crate::output::{Output, dim};
@@ -55,9 +55,9 @@ fn page(w: &mut dyn std::io::Write, reply: &ListReply) -> std::io::Result<()> {
         writeln!(w, "{date}  {:<width$}  {}{}", note.path.as_str(), note.name, dim(marks))?;
     }
     if reply.notes.len() == reply.total {
-        writeln!(w, "{}", dim(format!("{} notes", reply.total)))
+        writeln!(w, "{}", dim(counted(reply.total, "note")))
     } else {
-        writeln!(w, "{}", dim(format!("{} of {} notes; more with --limit", reply.notes.len(), reply.total)))
+        writeln!(w, "{}", dim(format!("{} of {}; more with --limit", reply.notes.len(), counted(reply.total, "note"))))
     }
 }
 

@@ -7,6 +7,8 @@ mod dream;
 mod edit;
 mod init;
 mod list;
+mod naming;
+mod patience;
 mod read;
 mod remember;
 mod rename;
@@ -20,12 +22,14 @@ use std::sync::Arc;
 use anyhow::Result;
 use dormouse_agent_loop::SystemClock;
 use dormouse_recall::{Recall, RecallConfig};
-use dormouse_vault::{Clock, NotePath, Problem, Vault};
+use dormouse_vault::{Clock, Problem, Vault};
 
 use crate::args::{Cli, Command};
 use crate::discovery;
-use crate::failure::refuse;
 use crate::output::Output;
+
+pub(crate) use naming::{counted, find_note};
+pub(crate) use patience::patient;
 
 /// What every command has.
 pub(crate) struct Scene {
@@ -107,27 +111,4 @@ pub(crate) fn warn_lines(warnings: &[String]) {
 /// The runtime for commands that may call a model.
 pub(crate) fn runtime() -> Result<tokio::runtime::Runtime> {
     Ok(tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?)
-}
-
-/// The note that a person names, as in a wikilink or by its path.
-pub(crate) fn find_note(vault: &Vault, name: &str) -> Result<NotePath> {
-    if let Some(note) = vault.snapshot().find(name) {
-        return Ok(note.path.clone());
-    }
-    if let Ok(path) = NotePath::new(name) {
-        if vault.snapshot().exists(&path) {
-            return Ok(path);
-        }
-    } else {
-        return Err(refuse(
-            "bad-path",
-            format!("{name:?} can't be a note's path"),
-            "name a note by its path inside the vault, as `digest/wiki/x.md`",
-        ));
-    }
-    Err(refuse(
-        "not-found",
-        format!("{name}: no such note"),
-        "`dormouse list` shows what there is, `dormouse search WORDS` finds it",
-    ))
 }

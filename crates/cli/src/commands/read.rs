@@ -4,7 +4,7 @@ use anyhow::Result;
 use dormouse_vault::{EdgeKey, Layer, NotePath, Version};
 use serde::Serialize;
 
-use super::{Scene, find_note};
+use super::{Scene, counted, find_note};
 use crate::args::ReadArgs;
 use crate::output::{Output, dim};
 
@@ -38,7 +38,9 @@ pub(crate) fn run(scene: &Scene, args: &ReadArgs, out: &mut Output) -> Result<u8
         text: read.text,
         path,
     };
-    let tally = format!("{} links out, {} notes link here", reply.links.len(), reply.backlinks.len());
+    let verb = if reply.backlinks.len() == 1 { "links" } else { "link" };
+    let (links, notes) = (counted(reply.links.len(), "link"), counted(reply.backlinks.len(), "note"));
+    let tally = format!("{links} out, {notes} {verb} here");
     out.emit(&reply, |w| {
         w.write_all(reply.text.as_bytes())?;
         if !reply.text.ends_with('\n') {

@@ -7,7 +7,8 @@ use dormouse_vault::rename::{self, Report};
 use dormouse_vault::{NotePath, Snapshot, Vault};
 use serde::Serialize;
 
-use super::{Scene, find_note, warn_lines};
+use super::naming::{ambiguous, answering, from_root};
+use super::{Scene, counted, find_note, patient, warn_lines};
 use crate::args::RenameArgs;
 use crate::failure::refuse;
 use crate::output::{Output, bold, dim};
@@ -25,9 +26,36 @@ struct Reply<'a> {
 
 pub(crate) fn run(scene: &Scene, args: &RenameArgs, out: &mut Output) -> Result<u8> {
     let vault = scene.open()?;
-    let from = source(&vault, &args.old)?;
-    let to = target(&vault.snapshot(), &from, args)?;
-    let plan = rename::plan(&vault, &from, &to)?;
+    let names = names(args)?;
+    let once = args.dry_run;
+    patient(once, |again| {
+        if again {
+            vault.refresh()?;
+        }
+        renamed(&vault, args, names, out)
+    })
+}
+
+/// OLD and NEW, both from the vault's root.
+fn names(args: &RenameArgs) -> Result<(&str, &str)> {
+    for (name, which) in [(&args.old, "OLD"), (&args.new, "NEW")] {
+        if name.trim().is_empty() {
+            return Err(refuse(
+                "usage",
+                format!("{which} is empty"),
+                "say both, as in `dormouse rename Heron \"Grey heron\"`",
+            ));
+        }
+    }
+    let new = from_root(&args.new);
+    Ok((from_root(&args.old), if new.is_empty() { "/" } else { new }))
+}
+
+/// One attempt, from the vault as it stands now.
+fn renamed(vault: &Vault, args: &RenameArgs, (old, new): (&str, &str), out: &mut Output) -> Result<u8> {
+    let from = source(vault, old)?;
+    let to = target(&vault.snapshot(), &from, old, new)?;
+    let plan = rename::plan(vault, &from, &to)?;
     // A dry run makes every check of the real one.
     vault.preview(&plan.change_set)?;
     let ask = !args.yes && !args.dry_run && !out.is_json() && !plan.report.rewritten.is_empty() && is_attended();
@@ -80,24 +108,33 @@ fn page(w: &mut dyn Write, report: &Report) -> io::Result<()> {
 
 fn summary(w: &mut dyn Write, reply: &Reply<'_>) -> io::Result<()> {
     let done = if reply.written { "renamed" } else { "would rename" };
-    let files = reply.report.moved.len();
-    let (links, notes) = (reply.links_rewritten, reply.files_rewritten);
-    writeln!(w, "{}", dim(format!("── {done} {files} file(s), {links} link(s) in {notes} file(s) written anew")))
+    let files = counted(reply.report.moved.len(), "file");
+    let (links, notes) = (counted(reply.links_rewritten, "link"), counted(reply.files_rewritten, "file"));
+    writeln!(w, "{}", dim(format!("── {done} {files}, {links} in {notes} written anew")))
 }
 
-/// What is renamed: a note as in a wikilink, any file by its path, or a folder.
+/// What is renamed: a note as in a wikilink, any file by its path, or a folder. A name that both a
+/// folder and notes answer to is refused; `A/` is the folder.
 fn source(vault: &Vault, old: &str) -> Result<NotePath> {
     let snapshot = vault.snapshot();
     let exact = NotePath::new(old.trim_end_matches('/')).ok();
-    if let Some(path) = exact.as_ref().filter(|path| snapshot.exists(path)) {
-        return Ok(path.clone());
+    let folder = exact.clone().filter(|folder| has_files(&snapshot, folder));
+    if let Some(folder) = folder.as_ref().filter(|_| old.ends_with('/')) {
+        return Ok(folder.clone());
     }
-    if snapshot.find(old).is_none()
-        && let Some(folder) = exact.filter(|folder| has_files(&snapshot, folder))
-    {
+    if let Some(path) = exact.filter(|path| snapshot.exists(path)) {
+        return Ok(path);
+    }
+    let Some(folder) = folder else {
+        return find_note(vault, old);
+    };
+    let notes = answering(&snapshot, old);
+    if notes.is_empty() {
         return Ok(folder);
     }
-    find_note(vault, old)
+    let slashed = format!("{folder}/");
+    let names: Vec<&str> = std::iter::once(slashed.as_str()).chain(notes.iter().map(NotePath::as_str)).collect();
+    Err(ambiguous(old, &names))
 }
 
 fn has_files(snapshot: &Snapshot, folder: &NotePath) -> bool {
@@ -107,11 +144,11 @@ fn has_files(snapshot: &Snapshot, folder: &NotePath) -> bool {
 
 /// The new path: a whole one, a folder that the file goes into (`ideas/`), or, where neither name
 /// has a folder, another name in the same one. The extension may be left out.
-fn target(snapshot: &Snapshot, from: &NotePath, args: &RenameArgs) -> Result<NotePath> {
-    let given = args.new.trim_start_matches('/');
+fn target(snapshot: &Snapshot, from: &NotePath, old: &str, new: &str) -> Result<NotePath> {
+    let (keeps_folder, given) = (!new.contains('/') && !old.contains('/'), new.trim_start_matches('/'));
     let mut new = if given.is_empty() || given.ends_with('/') {
         format!("{given}{}", from.file_name())
-    } else if !args.new.contains('/') && !args.old.contains('/') && !from.folder().is_empty() {
+    } else if keeps_folder && !from.folder().is_empty() {
         format!("{}/{given}", from.folder())
     } else {
         given.to_owned()

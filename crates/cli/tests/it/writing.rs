@@ -3,7 +3,7 @@
 use dormouse_fixtures::temp_vault;
 use expect_test::expect;
 
-use crate::program::{run, run_with};
+use crate::program::{program, run, run_with};
 
 const VAULT: &str = "=== birds/Heron.md\n---\ntags: [bird]\n---\n# Heron\n\n## Log\n\n- seen ^b1\n\n## Food\n\nfish\n\
     === n.md\n[[Heron|it]] [x](birds/Heron.md#Log)\n=== other/Grey heron.md\n=== daily/2026-11-02.md\n[[Heron]]\n";
@@ -15,17 +15,17 @@ fn a_rename_prints_each_line_and_a_dry_run_changes_nothing() {
     let dry = run(vault.path(), &["rename", "heron", "Grey heron", "--dry-run"]);
     expect![[r#"
         birds/Heron.md → birds/Grey heron.md
-        daily/2026-11-02.md:1  [[Heron]] → [[Grey heron]]
-        n.md:1  [[Heron|it]] → [[Grey heron|it]]
+        daily/2026-11-02.md:1  [[Heron]] → [[birds/Grey heron]]  longer, since the short form would mean other/Grey heron.md as well
+        n.md:1  [[Heron|it]] → [[birds/Grey heron|it]]  longer, since the short form would mean other/Grey heron.md as well
         n.md:1  [x](birds/Heron.md#Log) → [x](birds/Grey%20heron.md#Log)
-        ── would rename 1 file(s), 3 link(s) in 2 file(s) written anew
+        ── would rename 1 file, 3 links in 2 files written anew
     "#]]
     .assert_eq(&dry.stdout);
     assert_eq!((dry.code, vault.files()), (0, before));
     let reply = run(vault.path(), &["rename", "birds/Heron.md", "birds/Grey heron.md", "--json"]).json();
     assert_eq!((reply["links_rewritten"].as_u64(), reply["files_rewritten"].as_u64()), (Some(3), Some(2)));
     assert_eq!((reply["written"].as_bool(), reply["rewritten"][1]["line"].as_u64()), (Some(true), Some(1)));
-    assert_eq!(vault.read("n.md"), "[[Grey heron|it]] [x](birds/Grey%20heron.md#Log)\n");
+    assert_eq!(vault.read("n.md"), "[[birds/Grey heron|it]] [x](birds/Grey%20heron.md#Log)\n");
     assert_eq!(run(vault.path(), &["rename", "birds", "animals/birds/"]).code, 0);
     assert!(vault.read("animals/birds/birds/Grey heron.md").contains("# Heron"));
 }
@@ -143,4 +143,103 @@ fn an_edit_that_is_not_clear_or_not_allowed_is_refused() {
     fails(&["2026-11-02", "--heading", "D", "--text", "x"], 7, "denied");
     fails(&["nobody", "--set", "k=v"], 3, "not-found");
     assert_eq!(vault.files(), before);
+}
+
+#[test]
+fn an_edit_of_what_is_no_note_is_refused_and_nothing_is_written() {
+    let vault = temp_vault(
+        "=== board.canvas\n{\"nodes\": []}\n=== t.base\nviews: []\n=== p.svg\n<svg/>\n=== d.csv\na,b\n=== t.txt\n# H\n=== dormouse.toml\n",
+    );
+    vault.write("p.pdf", b"%PDF-1.4\xff");
+    let before = vault.files();
+    for name in ["board.canvas", "t.base", "p.svg", "p.pdf", "d.csv", "t.txt", "dormouse.toml"] {
+        let places = [&["--set", "k=v"][..], &["--add", "k=v"], &["--heading", "H"], &["--range", "0..1"]];
+        for place in places {
+            let text: &[&str] =
+                if place[0].starts_with("--h") || place[0].starts_with("--r") { &["--text", "x"] } else { &[] };
+            let ran = run(vault.path(), &[&["edit", name, "--json"], place, text].concat());
+            assert_eq!((ran.code, ran.json()["error"]["code"].as_str()), (7, Some("not-a-note")), "{name} {place:?}");
+        }
+    }
+    assert_eq!(vault.files(), before);
+}
+
+/// Refused with the candidates named, and nothing written.
+#[track_caller]
+fn check_ambiguous(vault: &dormouse_fixtures::TempVault, args: &[&str], candidates: &[&str]) {
+    let before = vault.files();
+    let ran = run(vault.path(), &[args, &["--json"]].concat());
+    assert_eq!((ran.code, ran.json()["error"]["code"].as_str()), (2, Some("ambiguous")), "{args:?}: {}", ran.stdout);
+    let message = ran.json()["error"]["message"].as_str().unwrap().to_owned();
+    assert!(message.ends_with(&format!(": {}", candidates.join(", "))), "{message}");
+    assert_eq!(vault.files(), before);
+}
+
+#[test]
+fn a_name_that_several_notes_answer_to_is_refused_with_all_of_them() {
+    let vault = temp_vault(
+        "=== a/N.md\n=== a/b/n.md\n=== c/d/N.md\n=== e/c/d/N.md\n=== 项目/计划.md\n=== 归档/计划.md\n=== M.md\n=== x/M.md\n",
+    );
+    let all = ["a/N.md", "a/b/n.md", "c/d/N.md", "e/c/d/N.md"];
+    for name in ["N", "n", "N.md", "[[N]]", "![[N#H|x]]"] {
+        check_ambiguous(&vault, &["edit", name, "--set", "k=v"], &all);
+        check_ambiguous(&vault, &["rename", name, "Z"], &all);
+        check_ambiguous(&vault, &["read", name], &all);
+    }
+    check_ambiguous(&vault, &["read", "D/n"], &["c/d/N.md", "e/c/d/N.md"]);
+    check_ambiguous(&vault, &["edit", "计划", "--set", "k=v"], &["归档/计划.md", "项目/计划.md"]);
+    for (name, path) in [
+        ("a/N", "a/N.md"),
+        ("a/b/n.md", "a/b/n.md"),
+        ("[[c/d/N]]", "c/d/N.md"),
+        ("[[C/D/n#H]]", "c/d/N.md"),
+        ("/c/d/N", "c/d/N.md"),
+        ("./c/d/N", "c/d/N.md"),
+        ("././M.md", "M.md"),
+        ("./M", "M.md"),
+        ("M", "M.md"),
+        ("m", "M.md"),
+        ("x/M", "x/M.md"),
+    ] {
+        assert_eq!(run(vault.path(), &["read", name, "--json"]).json()["path"], path, "{name}");
+    }
+}
+
+#[test]
+fn a_name_of_a_folder_and_of_a_note_is_refused() {
+    let vault = temp_vault("=== A/x.md\n=== d/A.md\n=== B/x.md\n=== B.md\n=== n.md\n[[d/A]]\n");
+    check_ambiguous(&vault, &["rename", "A", "new"], &["A/", "d/A.md"]);
+    check_ambiguous(&vault, &["rename", "./A", "new"], &["A/", "d/A.md"]);
+    check_ambiguous(&vault, &["rename", "B", "new"], &["B/", "B.md"]);
+    assert_eq!(run(vault.path(), &["rename", "./d/A", "d/C"]).code, 0);
+    assert_eq!(vault.read("n.md"), "[[d/C]]\n");
+    assert_eq!(run(vault.path(), &["rename", "A/", "./F"]).code, 0);
+    assert!(vault.files().contains_key("F/x.md"));
+}
+
+#[test]
+fn writers_at_the_same_time_all_get_their_turn() {
+    let vault = temp_vault("=== x.md\n# X\n\n## Log\n=== o.md\n[[x]]\n");
+    run(vault.path(), &["list"]);
+    let start = |args: &[&str]| {
+        let mut command = program(vault.path());
+        command.args(args).stdout(std::process::Stdio::null()).stderr(std::process::Stdio::piped()).spawn().unwrap()
+    };
+    let values: Vec<String> = (0..8).map(|n| format!("list=v{n}")).collect();
+    let writers: Vec<_> = values.iter().map(|value| start(&["edit", "x", "--add", value])).collect();
+    for writer in writers {
+        let output = writer.wait_with_output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+    let text = vault.read("x.md");
+    assert!((0..8).all(|n| text.contains(&format!("  - v{n}\n"))), "{text}");
+    // A rename meets edits of a note that links to what is renamed.
+    let mut writers: Vec<_> = values.iter().take(5).map(|value| start(&["edit", "o", "--add", value])).collect();
+    writers.push(start(&["rename", "x", "y"]));
+    for writer in writers {
+        let output = writer.wait_with_output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+    let text = vault.read("o.md");
+    assert!((0..5).all(|n| text.contains(&format!("  - v{n}\n"))) && text.contains("[[y]]"), "{text}");
 }
