@@ -18,6 +18,8 @@ pub struct NamedBlock {
     /// The same without the id and the blanks before it.
     pub content: Range<usize>,
     kind: BlockKind,
+    /// Whether it is a list of several items.
+    several: bool,
     /// Where the id stands.
     id: Range<usize>,
     open: Option<u32>,
@@ -27,7 +29,7 @@ pub struct NamedBlock {
 /// one is meant where several have the id; without it they are an error.
 ///
 /// # Errors
-/// [`EditError::NoSuchBlock`], [`EditError::AmbiguousBlock`].
+/// [`EditError::NoSuchBlock`], [`EditError::AmbiguousBlock`], [`EditError::NoSuchOccurrence`].
 pub fn block(text: &str, doc: &Document, id: &str, occurrence: Option<usize>) -> Result<NamedBlock, EditError> {
     let id = id.trim().trim_start_matches('#').trim_start_matches('^');
     let named = |block: &&Block| block.id.as_deref().is_some_and(|have| have.eq_ignore_ascii_case(id));
@@ -39,7 +41,7 @@ pub fn block(text: &str, doc: &Document, id: &str, occurrence: Option<usize>) ->
         (_, None) => return Err(EditError::AmbiguousBlock { lines: lines() }),
         (several, Some(n)) => {
             let chosen = n.checked_sub(1).and_then(|n| several.get(n)).copied();
-            chosen.ok_or_else(|| EditError::AmbiguousBlock { lines: lines() })?
+            chosen.ok_or_else(|| EditError::NoSuchOccurrence { lines: lines() })?
         }
     };
     // The id may stand behind a list that the block only begins.
@@ -54,6 +56,7 @@ pub fn block(text: &str, doc: &Document, id: &str, occurrence: Option<usize>) ->
         content,
         id: at,
         kind: if first.span == last.span { first.kind } else { BlockKind::Paragraph },
+        several: first.span != last.span,
         open: never_closed(text, last),
         span,
     })
@@ -101,7 +104,7 @@ pub fn replace_block(text: &str, block: &NamedBlock, markdown: &str) -> TextEdit
         with = item;
     }
     // What broke into the paragraph above would be taken into it.
-    let breaks_in = !matches!(block.kind, BlockKind::ListItem | BlockKind::Paragraph);
+    let breaks_in = block.several || !matches!(block.kind, BlockKind::ListItem | BlockKind::Paragraph);
     let above = text.get(..block.span.start).and_then(|before| before.lines().next_back()).unwrap_or("");
     if breaks_in && !above.trim().is_empty() {
         with.insert_str(0, &end.to_string());

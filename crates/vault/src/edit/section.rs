@@ -30,7 +30,7 @@ pub struct Section {
 /// error.
 ///
 /// # Errors
-/// [`EditError::NoSuchHeading`], [`EditError::AmbiguousHeading`].
+/// [`EditError::NoSuchHeading`], [`EditError::AmbiguousHeading`], [`EditError::NoSuchOccurrence`].
 pub fn section(text: &str, doc: &Document, subpath: &str, occurrence: Option<usize>) -> Result<Section, EditError> {
     let parts: Vec<String> = subpath.split('#').map(heading_key).filter(|part| !part.is_empty()).collect();
     let mut found = answering(&doc.headings, &parts);
@@ -51,7 +51,7 @@ pub fn section(text: &str, doc: &Document, subpath: &str, occurrence: Option<usi
         (_, None) => return Err(EditError::AmbiguousHeading { lines: lines() }),
         (several, Some(n)) => {
             let chosen = n.checked_sub(1).and_then(|n| several.get(n)).copied();
-            chosen.ok_or_else(|| EditError::AmbiguousHeading { lines: lines() })?
+            chosen.ok_or_else(|| EditError::NoSuchOccurrence { lines: lines() })?
         }
     };
     let heading = doc.headings.get(at).ok_or(EditError::NoSuchHeading)?;
@@ -66,7 +66,9 @@ pub fn section(text: &str, doc: &Document, subpath: &str, occurrence: Option<usi
         let lead = body.len() - body.trim_start().len();
         line_start(text, below.start + lead)..last
     };
-    let last = block_before(doc, content.end).filter(|block| block.span.end > heading.span.end);
+    // A block with a heading below it has ended, and is not the one to go on with.
+    let last = block_before(doc, content.end)
+        .filter(|block| block.span.end > heading.span.end && block.span.end >= content.end);
     Ok(Section {
         line: heading.line,
         heading: heading.span.clone(),
