@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::capability;
 use crate::change::{ChangeSet, FileDiff, Writer};
-use crate::conserve::{self, Part, Scene};
+use crate::conserve::{self, Conservation, Part, Scene};
 use crate::error::{CommitError, VaultError};
 use crate::fs::{self, Disk, OsDisk};
 use crate::ground::{self, Touched};
@@ -13,7 +13,7 @@ use crate::lock;
 use crate::note::LOCKED;
 use crate::path::NotePath;
 use crate::problem::ProblemKind;
-use crate::rename::bears_links;
+use crate::rename::{self, bears_links};
 use crate::set_aside;
 use crate::snapshot::Snapshot;
 use crate::vault::{Committed, Vault};
@@ -79,6 +79,7 @@ impl Vault {
             }
             match write(disk, root, &active) {
                 Ok(displaced) => {
+                    clear_folders(disk, root, set, &active);
                     let displaced = settled.recovered.into_iter().chain(displaced).collect();
                     return Ok(self.committed(&active, displaced));
                 }
@@ -156,6 +157,18 @@ fn write<'t>(
         let at = if let Failure::Moved(n) = failure { owners.get(n).copied() } else { None };
         (at, failure)
     })
+}
+
+/// Takes away what a renamed folder leaves empty. The commit stands, whatever comes of it.
+fn clear_folders(disk: &dyn Disk, root: &Path, set: &ChangeSet, active: &[&Touched]) {
+    let Conservation::Retarget { from, to } = &set.rule else {
+        return;
+    };
+    let moved = || active.iter().filter(|touched| touched.from.is_some());
+    if moved().all(|touched| touched.from.as_ref() != Some(from)) {
+        let lay: Vec<&str> = moved().filter_map(|touched| touched.lay.as_deref()).collect();
+        rename::clear(disk, root, (from, to), &lay);
+    }
 }
 
 fn steps(touched: &Touched, run: &Run<'_>, n: usize) -> Vec<Work> {

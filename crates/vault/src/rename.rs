@@ -23,6 +23,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod emptied;
 mod moves;
 mod name;
 mod report;
@@ -33,6 +34,7 @@ mod written;
 pub use name::NameRule;
 pub use report::{Longer, Moved, NowResolves, Report, Rewritten, Warning};
 
+pub(crate) use emptied::clear;
 pub(crate) use moves::{Moves, bears_links, is_canvas};
 
 use crate::change::{Change, ChangeSet, Writer};
@@ -172,6 +174,13 @@ pub fn plan(vault: &Vault, from: &NotePath, to: &NotePath) -> Result<Renaming, R
         set.changes.extend(planner.source(&source)?);
     }
     let mut report = planner.report;
+    if !now.exists(from) {
+        let moved = moves.pairs().map(|(old, _)| old.as_disk()).collect();
+        let files = emptied::left_behind(vault.root(), from, &moved);
+        if !files.is_empty() {
+            report.warnings.push(Warning::FolderStays { folder: from.clone(), files });
+        }
+    }
     let unread = unread::sources(vault, &now).into_iter();
     report.warnings.extend(unread.map(|(path, reason)| Warning::NotRead { path, reason }));
     Ok(Renaming { change_set: set, report })

@@ -93,6 +93,14 @@ pub enum Warning {
         /// Why.
         reason: String,
     },
+    /// What is no part of the vault (hidden files, links) stays in the old folder, and the folder
+    /// with it.
+    FolderStays {
+        /// The old folder.
+        folder: NotePath,
+        /// What stays, in order; a hidden folder stands for all that is in it.
+        files: Vec<String>,
+    },
     /// Not every file system can hold the new name.
     NotPortable {
         /// The new path.
@@ -130,6 +138,11 @@ impl fmt::Display for Warning {
             }
             Self::NotRead { path, reason } => {
                 write!(f, "{path}: could not be read: links in it are not followed ({reason})")
+            }
+            Self::FolderStays { folder, files } => {
+                let first = files.first().map_or("", String::as_str);
+                write!(f, "{folder}: the folder stays: what is no part of the vault is not moved ({first}")?;
+                if files.len() > 1 { write!(f, " and {} more)", files.len() - 1) } else { f.write_str(")") }
             }
             Self::NotPortable { path, character } => {
                 write!(f, "{path}: not every file system can hold `{character}` in a name")

@@ -684,6 +684,59 @@ fn a_folder_takes_its_files_along_as_they_are_spelled_on_disk() {
     assert_eq!(names, ["new/ö/Cafe\u{301}.md", "new/ö/é.png", "s.md"]);
 }
 
+/// The folders of a vault, in order.
+fn folders(vault: &TempVault) -> String {
+    let mut out = Vec::new();
+    let mut next = vec![vault.path().to_path_buf()];
+    while let Some(folder) = next.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let entry = entry.unwrap();
+            let relative = entry.path().strip_prefix(vault.path()).unwrap().to_str().unwrap().to_owned();
+            if entry.path().is_dir() && relative != ".dormouse" {
+                out.push(relative);
+                next.push(entry.path());
+            }
+        }
+    }
+    out.sort();
+    out.join(" ")
+}
+
+#[test]
+fn a_folder_that_is_renamed_is_no_longer_there() {
+    let vault = "=== p/old/x.md\n[[y]]\n=== p/old/deep/er/y.md\n=== s.md\n[[p/old/x]]\n";
+    let folder = temp_vault(vault);
+    expect![[r#"
+        s.md:1 [[p/old/x]] → [[p/new/x]]
+    "#]]
+    .assert_eq(&shown(&folder, "p/old", "p/new"));
+    assert_eq!(folders(&folder), "p p/new p/new/deep p/new/deep/er");
+    // The folder above, with nothing else in it, goes as well; one that was empty comes along.
+    std::fs::create_dir_all(folder.path().join("p/new/none/at all")).unwrap();
+    shown(&folder, "p/new", "q/new");
+    assert_eq!(folders(&folder), "q q/new q/new/deep q/new/deep/er q/new/none q/new/none/at all");
+    // Case alone.
+    shown(&folder, "q/new/deep", "q/new/Deep");
+    assert_eq!(folders(&folder), "q q/new q/new/Deep q/new/Deep/er q/new/none q/new/none/at all");
+    // A folder below the old one.
+    shown(&folder, "q/new", "new");
+    assert_eq!(folders(&folder), "new new/Deep new/Deep/er new/none new/none/at all");
+    // The folder of a single file is a person's own.
+    shown(&folder, "new/Deep/er/y.md", "y.md");
+    assert_eq!(folders(&folder), "new new/Deep new/Deep/er new/none new/none/at all");
+}
+
+#[test]
+fn what_is_no_part_of_the_vault_keeps_a_folder_and_is_named() {
+    let folder = temp_vault("=== old/x.md\n=== old/deep/y.md\n=== old/.git/config\n=== old/deep/.keep\n");
+    expect![[r#"
+        old: the folder stays: what is no part of the vault is not moved (old/.git and 1 more)
+    "#]]
+    .assert_eq(&shown(&folder, "old", "new"));
+    assert_eq!(folders(&folder), "new new/deep old old/.git old/deep");
+    assert!(folder.exists("old/.git/config") && folder.exists("old/deep/.keep"));
+}
+
 #[test]
 fn a_rename_is_all_or_nothing_beside_an_editor() {
     let folder = temp_vault("=== Old.md\n=== a.md\n[[Old]]\n=== b.md\n[[Old]]\n");
