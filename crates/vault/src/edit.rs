@@ -75,10 +75,17 @@ pub enum EditError {
         /// 1-based line.
         line: u32,
     },
-    /// The property stands more than once.
-    #[error("line {line}: the property stands twice; keep one before it is changed")]
+    /// A property stands more than once: no property of such a block is changed, since the block is
+    /// never rewritten and which of them counts is not ours to say.
+    #[error("a property stands more than once in the frontmatter, on lines {}; keep one before any is changed", list(.lines))]
     DuplicateKey {
-        /// 1-based line of the last one.
+        /// 1-based lines of all that stand more than once, in order.
+        lines: Vec<u32>,
+    },
+    /// The property is there in another case, which Obsidian takes for the same one.
+    #[error("line {line}: the property stands there in another case; name it as it is written")]
+    OtherCase {
+        /// 1-based line.
         line: u32,
     },
     /// The properties are written in a form that can't be edited line by line.
@@ -106,6 +113,12 @@ pub enum EditError {
     #[error("several blocks have this id, on lines {}; say which one", list(.lines))]
     AmbiguousBlock {
         /// 1-based lines, in order.
+        lines: Vec<u32>,
+    },
+    /// Fewer headings or blocks have the name than were counted.
+    #[error("there {} only {}, on line{} {}", if .lines.len() == 1 { "is" } else { "are" }, .lines.len(), if .lines.len() == 1 { "" } else { "s" }, list(.lines))]
+    NoSuchOccurrence {
+        /// 1-based lines of those that there are, in order.
         lines: Vec<u32>,
     },
     /// A code block, formula or comment above is never closed, so that the new text would become a

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use serde_json::Value;
 
-use super::property::{change, readable, set_property, verify_all};
+use super::property::{change, entry_of, readable, set_property, verify_all};
 use super::quote::yaml_quote;
 use super::{EditError, TextEdit, line_end};
 use crate::frontmatter::Read;
@@ -21,6 +21,8 @@ use crate::yaml_spans::Entry;
 pub fn add_to_list(text: &str, doc: &Document, key: &str, value: &str) -> Result<Vec<TextEdit>, EditError> {
     let lines = Lines::new(text);
     let read = readable(text, &lines)?;
+    let entry = in_place(&read, key, &lines)?;
+    let key = entry.map_or(key, |entry| entry.key.as_str());
     let have = read.frontmatter.properties.get(key);
     let old: Vec<Value> = match have {
         None | Some(Value::Null) => Vec::new(),
@@ -31,7 +33,6 @@ pub fn add_to_list(text: &str, doc: &Document, key: &str, value: &str) -> Result
         return Ok(Vec::new());
     }
     let quoted = yaml_quote(value);
-    let entry = only(&read, key, &lines)?;
     let Some(entry) = entry else {
         return grown(text, &lines, set_property(text, doc, key, "[]")?, &quoted);
     };
@@ -76,9 +77,10 @@ pub fn add_to_list(text: &str, doc: &Document, key: &str, value: &str) -> Result
 pub fn remove_from_list(text: &str, key: &str, value: &str) -> Result<Vec<TextEdit>, EditError> {
     let lines = Lines::new(text);
     let read = readable(text, &lines)?;
-    let Some(entry) = only(&read, key, &lines)? else {
+    let Some(entry) = in_place(&read, key, &lines)? else {
         return Err(EditError::NoSuchProperty);
     };
+    let key = entry.key.as_str();
     let line = lines.number(entry.key_span.start);
     let old: Vec<Value> = match read.frontmatter.properties.get(key) {
         Some(Value::Array(items)) => items.clone(),
@@ -124,14 +126,11 @@ pub fn remove_from_list(text: &str, key: &str, value: &str) -> Result<Vec<TextEd
     Ok(edits)
 }
 
-/// The one entry of `key`; `None` when it is not there.
-fn only<'r>(read: &'r Read, key: &str, lines: &Lines<'_>) -> Result<Option<&'r Entry>, EditError> {
-    let same: Vec<&Entry> = read.entries.iter().filter(|e| e.key == key).collect();
-    match same.as_slice() {
-        [] => Ok(None),
-        [entry] if read.flow => Err(EditError::NotInPlace { line: lines.number(entry.key_span.start) }),
-        [entry] => Ok(Some(entry)),
-        [.., last] => Err(EditError::DuplicateKey { line: lines.number(last.key_span.start) }),
+/// The entry of `key`, on lines of its own; `None` when it is not there.
+fn in_place<'r>(read: &'r Read, key: &str, lines: &Lines<'_>) -> Result<Option<&'r Entry>, EditError> {
+    match entry_of(read, key, lines)? {
+        Some(entry) if read.flow => Err(EditError::NotInPlace { line: lines.number(entry.key_span.start) }),
+        entry => Ok(entry),
     }
 }
 

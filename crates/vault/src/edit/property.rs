@@ -1,9 +1,12 @@
 //! Properties: one key set or taken away, on its own lines.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Map, Value};
 
 use super::quote::yaml_quote;
 use super::{EditError, TextEdit, apply, line_end};
+use crate::fold;
 use crate::frontmatter::{self, Read};
 use crate::lines::Lines;
 use crate::note::Document;
@@ -14,25 +17,23 @@ use crate::yaml_spans::Entry;
 /// the comment behind it; a new one becomes the last; a note without frontmatter gets a block in
 /// front of its text, behind a byte-order mark. `doc` is what [`Document::parse`] made of `text`.
 ///
+/// `aliases`, `tags` and `cssclasses` are found in whatever case they are written, as Obsidian reads
+/// them; another key that is there in another case only is refused.
+///
 /// The result is read again before it is handed out: every other property means what it meant.
 ///
 /// # Errors
-/// [`EditError::MalformedFrontmatter`], [`EditError::DuplicateKey`] and [`EditError::NotInPlace`]
-/// with the line; [`EditError::BadYaml`] when `key: yaml_value` is not one property.
+/// [`EditError::MalformedFrontmatter`], [`EditError::DuplicateKey`], [`EditError::OtherCase`] and
+/// [`EditError::NotInPlace`] with the line; [`EditError::BadYaml`] when `key: yaml_value` is not one property.
 pub fn set_property(text: &str, doc: &Document, key: &str, yaml_value: &str) -> Result<Vec<TextEdit>, EditError> {
     let lines = Lines::new(text);
-    let read = frontmatter::read(text, &lines);
-    if !read.frontmatter.well_formed {
-        let line = read.problems.first().and_then(|p| p.line).unwrap_or(1);
-        return Err(EditError::MalformedFrontmatter { line });
-    }
-    if key.trim().is_empty() || !is_one_value(yaml_value) {
-        return Err(EditError::BadYaml);
-    }
+    let read = readable(text, &lines)?;
+    let value = one_value(yaml_value).filter(|_| !key.trim().is_empty()).ok_or(EditError::BadYaml)?;
     let end = line_end(text);
     let line = format!("{}: {}", yaml_quote(key), yaml_value.trim());
-    let same: Vec<&Entry> = read.entries.iter().filter(|e| e.key == key).collect();
-    let edit = match (read.frontmatter.span.as_ref(), same.as_slice()) {
+    let entry = entry_of(&read, key, &lines)?;
+    let key = entry.map_or(key, |entry| entry.key.as_str());
+    let edit = match (read.frontmatter.span.as_ref(), entry) {
         (None, _) => {
             let at = doc.body.start.min(text.len());
             TextEdit { span: at..at, with: format!("---{end}{line}{end}---{end}") }
@@ -40,28 +41,27 @@ pub fn set_property(text: &str, doc: &Document, key: &str, yaml_value: &str) -> 
         (Some(span), _) if read.flow => {
             return Err(EditError::NotInPlace { line: lines.number(span.start) + 1 });
         }
-        (Some(span), []) => {
+        (Some(span), None) => {
             let at = lines.span(lines.at(span.end)).start;
             TextEdit { span: at..at, with: format!("{line}{end}") }
         }
-        (Some(_), [entry]) => change(text, &lines, entry, yaml_value.trim())?,
-        (Some(_), [.., last]) => {
-            return Err(EditError::DuplicateKey { line: lines.number(last.key_span.start) });
-        }
+        (Some(_), Some(entry)) => change(text, &lines, entry, yaml_value.trim())?,
     };
-    verify(text, &read, key, &edit, same.first().copied(), &lines)?;
+    verify(text, &read, (key, &value), &edit, entry, &lines)?;
     Ok(vec![edit])
 }
 
-/// Whether `value` can stand behind a key on one line.
-fn is_one_value(value: &str) -> bool {
+/// What `value` means behind a key on one line, when it can stand there.
+fn one_value(value: &str) -> Option<Value> {
     let probe = format!("---\nk: {}\n---\n", value.trim());
     let read = frontmatter::read(&probe, &Lines::new(&probe));
     let end = "---\nk: ".len() + value.trim().len();
-    // A comment is no part of a value: it would stand behind the one that is there.
-    let is_whole = |entry: &Entry| entry.value_span.as_ref().map_or(!value.contains('#'), |span| span.end == end);
+    // A comment is no part of a value: it would stand behind the one that is there. Nor is a tag or
+    // an anchor one when nothing follows: what is set next would be read as its text.
+    let is_whole = |entry: &Entry| entry.value_span.as_ref().map_or(value.trim().is_empty(), |span| span.end == end);
     let one = read.entries.len() == 1 && read.entries.iter().all(is_whole);
-    !value.contains(['\n', '\r']) && read.frontmatter.well_formed && one
+    let is_one = !value.contains(['\n', '\r']) && read.frontmatter.well_formed && one;
+    read.frontmatter.properties.get("k").filter(|_| is_one).cloned()
 }
 
 /// The change of a property that is there: its value alone.
@@ -81,11 +81,11 @@ pub(super) fn change(text: &str, lines: &Lines<'_>, entry: &Entry, value: &str) 
     })
 }
 
-/// Refuses an edit after which another property, or anything but one, would have changed.
+/// Refuses an edit after which another property would have changed, or this one is not `value`.
 fn verify(
     text: &str,
     before: &Read,
-    key: &str,
+    (key, value): (&str, &Value),
     edit: &TextEdit,
     entry: Option<&Entry>,
     lines: &Lines<'_>,
@@ -97,7 +97,7 @@ fn verify(
         read.frontmatter.properties.iter().filter(|(k, _)| *k != key).map(|(k, v)| (k.clone(), v.clone())).collect()
     };
     let grown = after.entries.len() == before.entries.len() + usize::from(entry.is_none());
-    let readable = after.frontmatter.well_formed && after.frontmatter.properties.contains_key(key);
+    let readable = after.frontmatter.well_formed && after.frontmatter.properties.get(key) == Some(value);
     let body = edited.get(after.body..) == text.get(before.body..);
     if readable && grown && body && others(&after) == others(before) {
         Ok(())
@@ -106,45 +106,72 @@ fn verify(
     }
 }
 
-/// The edits that take property `key` away, with its comment on the same line; every line of it
-/// when it stands more than once, which mends that. Comments on lines of their own stay.
+/// The edits that take property `key` away, with its comment on the same line. Comments on lines of
+/// their own stay.
 ///
 /// # Errors
-/// [`EditError::NoSuchProperty`], [`EditError::MalformedFrontmatter`] and
-/// [`EditError::NotInPlace`] with the line.
+/// [`EditError::NoSuchProperty`], and as [`set_property`].
 pub fn remove_property(text: &str, key: &str) -> Result<Vec<TextEdit>, EditError> {
     let lines = Lines::new(text);
     let read = readable(text, &lines)?;
-    let same: Vec<&Entry> = read.entries.iter().filter(|e| e.key == key).collect();
-    let Some(first) = same.first() else {
+    let Some(entry) = entry_of(&read, key, &lines)? else {
         return Err(EditError::NoSuchProperty);
     };
-    let line = lines.number(first.key_span.start);
+    let line = lines.number(entry.key_span.start);
     if read.flow {
         return Err(EditError::NotInPlace { line });
     }
-    let whole_lines = |entry: &&Entry| {
-        let start = lines.span(lines.at(entry.key_span.start)).start;
-        let last = entry.value_span.as_ref().map_or(entry.key_span.end, |value| value.end);
-        // A block scalar ends behind its last line end.
-        let last = last.saturating_sub(1).max(start);
-        TextEdit { span: start..lines.span(lines.at(last) + 1).start.min(text.len()), with: String::new() }
-    };
-    let edits: Vec<TextEdit> = same.iter().map(whole_lines).collect();
+    let start = lines.span(lines.at(entry.key_span.start)).start;
+    let last = entry.value_span.as_ref().map_or(entry.key_span.end, |value| value.end);
+    // A block scalar ends behind its last line end.
+    let last = last.saturating_sub(1).max(start);
+    let end = lines.span(lines.at(last) + 1).start.min(text.len());
+    let edits = vec![TextEdit { span: start..end, with: String::new() }];
     let mut wanted = read.frontmatter.properties.clone();
-    wanted.remove(key);
+    wanted.remove(&entry.key);
     verify_all(text, &read, &edits, &wanted, line)?;
     Ok(edits)
 }
 
-/// The frontmatter of `text`, when it can be read.
+/// The keys that Obsidian reads in any case.
+const ANY_CASE: [&str; 3] = ["aliases", "tags", "cssclasses"];
+
+/// The one entry that `key` names; `None` when it is not there in any case.
+pub(super) fn entry_of<'r>(read: &'r Read, key: &str, lines: &Lines<'_>) -> Result<Option<&'r Entry>, EditError> {
+    let folded = fold::case(key);
+    let alike: Vec<&Entry> = read.entries.iter().filter(|e| fold::case(&e.key) == folded).collect();
+    if ANY_CASE.contains(&folded.as_str()) {
+        return match alike.as_slice() {
+            [] => Ok(None),
+            [entry] => Ok(Some(entry)),
+            several => Err(EditError::DuplicateKey { lines: numbers(several.iter().copied(), lines) }),
+        };
+    }
+    let other_case = |other: &&Entry| EditError::OtherCase { line: lines.number(other.key_span.start) };
+    match alike.iter().find(|entry| entry.key == key) {
+        Some(entry) => Ok(Some(entry)),
+        None => alike.first().map_or(Ok(None), |other| Err(other_case(other))),
+    }
+}
+
+fn numbers<'e>(entries: impl Iterator<Item = &'e Entry>, lines: &Lines<'_>) -> Vec<u32> {
+    entries.map(|entry| lines.number(entry.key_span.start)).collect()
+}
+
+/// The frontmatter of `text`, when it can be read and no key stands in it twice.
 pub(super) fn readable(text: &str, lines: &Lines<'_>) -> Result<Read, EditError> {
     let read = frontmatter::read(text, lines);
-    if read.frontmatter.well_formed {
-        return Ok(read);
+    if !read.frontmatter.well_formed {
+        let line = read.problems.first().and_then(|p| p.line).unwrap_or(1);
+        return Err(EditError::MalformedFrontmatter { line });
     }
-    let line = read.problems.first().and_then(|p| p.line).unwrap_or(1);
-    Err(EditError::MalformedFrontmatter { line })
+    let mut count = BTreeMap::new();
+    for entry in &read.entries {
+        *count.entry(entry.key.as_str()).or_insert(0_usize) += 1;
+    }
+    let is_again = |entry: &&Entry| count.get(entry.key.as_str()).is_some_and(|n| *n > 1);
+    let again = numbers(read.entries.iter().filter(is_again), lines);
+    if again.is_empty() { Ok(read) } else { Err(EditError::DuplicateKey { lines: again }) }
 }
 
 /// Refuses edits after which the properties are not `wanted`, or the body is another.
