@@ -30,6 +30,10 @@ fn set(note: &str, before: &Document, key: &str, value: &str, yaml: &str) {
     };
     let edited = edit::apply(note, &edits).expect("planned edits fit the text they were planned from");
     let after = Document::parse(&edited);
+    // What Obsidian reads in any case is set where it stands.
+    let any_case = ["aliases", "tags", "cssclasses"].iter().any(|name| name.eq_ignore_ascii_case(key));
+    let mut keys = before.frontmatter.properties.keys();
+    let key = keys.find(|have| any_case && have.eq_ignore_ascii_case(key)).map_or(key, String::as_str);
     assert!(after.frontmatter.well_formed, "{edited:?}");
     let read = after.frontmatter.properties.get(key);
     if yaml == edit::yaml_quote(value) {

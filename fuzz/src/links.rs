@@ -5,7 +5,8 @@ use dormouse_vault::{Document, Link, LinkKind, Quoting};
 
 /// Reads `data` as a note and as a canvas. Every span slices the text; a link that is cut out of it
 /// reads as the same link; reading twice gives the same; and another target, written in the form
-/// and with the escapes of a link, changes that link alone and is undone by writing the old one.
+/// and with the escapes of a link, changes that link alone and is undone by writing the old one,
+/// where no bracket stands in the target.
 ///
 /// # Panics
 /// When a law is broken.
@@ -94,6 +95,10 @@ const NEW: &str = "Neuer \"Ort\" it's é🦀";
 
 fn retarget(text: &str, doc: &Document, index: usize, link: &Link, read: fn(&str) -> Document) {
     if link.target_span.is_empty() || text[link.span.clone()].contains('\n') {
+        return;
+    }
+    // A bracket in a target may be one of a pair with a bracket outside of it.
+    if text[link.target_span.clone()].contains(['[', ']']) {
         return;
     }
     let before = &text[link.span.start..link.target_span.start];

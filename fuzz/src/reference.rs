@@ -10,6 +10,11 @@ pub(crate) fn resolve(files: &[NotePath], source: &NotePath, target: &str) -> Op
     if target.is_empty() {
         return Some((source.clone(), false));
     }
+    // Slashes at the end say nothing, and nothing else is no name.
+    let target = target.trim_end_matches('/');
+    if target.is_empty() {
+        return None;
+    }
     // As written when the last segment has a dot, then with `.md`.
     let last = target.rsplit('/').next().unwrap_or("");
     let written = if last.contains('.') { find(files, source, target) } else { None };
@@ -19,6 +24,10 @@ pub(crate) fn resolve(files: &[NotePath], source: &NotePath, target: &str) -> Op
 fn find(files: &[NotePath], source: &NotePath, target: &str) -> Option<(NotePath, bool)> {
     let all = || files.iter();
     let wanted = segments(target);
+    // `.` and `..` are folders, and a folder is no file.
+    if matches!(wanted.last().map(String::as_str), None | Some("." | "..")) {
+        return None;
+    }
     // `./` and `../` mean one place relative to the source.
     if target.starts_with("./") || target.starts_with("../") {
         let mut place = segments(source.folder());

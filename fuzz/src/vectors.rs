@@ -138,7 +138,7 @@ fn row(snapshot: &Snapshot, source: &NotePath, text: &str, link: &dormouse_vault
         LinkKind::Frontmatter => "frontmatter",
         LinkKind::Canvas => "canvas_file",
     };
-    let resolution = snapshot.resolve(source, &link.target);
+    let resolution = snapshot.resolve_link(source, link);
     let ambiguous = matches!(resolution, Resolution::File { ambiguous: true, .. });
     let path = resolution.path();
     // Vectors count lines from 0.

@@ -22,11 +22,11 @@ impl Document {
     #[must_use]
     pub fn parse(text: &str) -> Self {
         let lines = Lines::new(text);
-        let Read { frontmatter, entries, body, mut problems, .. } = frontmatter::read(text, &lines);
+        let Read { frontmatter, entries, body, mute, mut problems, .. } = frontmatter::read(text, &lines);
         let body = body..text.len();
         let structure = structure::scan(text, body.clone(), &lines);
         let mut found = Inline::default();
-        for segment in &structure.segments {
+        for segment in structure.segments.iter().filter(|segment| segment.span.start >= mute) {
             inline::scan(text, segment, &lines, &mut found);
         }
         found.finish();

@@ -82,6 +82,9 @@ pub(crate) struct Read {
     pub(crate) flow: bool,
     /// Where the body begins.
     pub(crate) body: usize,
+    /// Where the part of the body ends that is a YAML list: invalid properties, whose text is read
+    /// and whose links, fields and tags don't count.
+    pub(crate) mute: usize,
     pub(crate) problems: Vec<Problem>,
 }
 
@@ -94,6 +97,7 @@ pub(crate) fn read(text: &str, lines: &Lines<'_>) -> Read {
         entries: Vec::new(),
         flow: false,
         body: mark,
+        mute: 0,
         problems: Vec::new(),
     };
     let Some(close) = closing_line(lines, mark) else {
@@ -137,10 +141,13 @@ pub(crate) fn read(text: &str, lines: &Lines<'_>) -> Read {
         }
         Ok(other) => {
             if other.is_array() {
+                read.mute = body;
                 read.problems.push(Problem {
                     kind: ProblemKind::MalformedFrontmatter,
                     line: Some(1),
-                    message: "the block at the top is a list, not properties; it is read as text".to_owned(),
+                    message:
+                        "the block at the top is a list, not properties; it is read as text, and its links don't count"
+                            .to_owned(),
                 });
             }
             return read;

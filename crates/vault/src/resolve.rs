@@ -346,7 +346,7 @@ mod tests {
         assert_eq!(whole, "a/N.md a/N.md a/n.MD b/T - - - - - M.md - -");
         let linked = ["a/N/", "a/n.md//", "M/", "../m/", "/", "//", "a/", "./", "./."];
         let linked = linked.map(|target| path(index.resolve(&source, target))).join(" ");
-        assert_eq!(linked, "a/n.MD a/n.MD M.md M.md - - - - -");
+        assert_eq!(linked, "a/N.md a/N.md M.md M.md - - - - -");
     }
 
     #[test]

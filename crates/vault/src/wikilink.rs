@@ -13,7 +13,7 @@ pub(crate) struct Parts {
     pub(crate) target_span: Range<usize>,
     /// The target, decoded.
     pub(crate) target: String,
-    /// From `#` on, decoded; empty when there is none or nothing follows it.
+    /// From `#` on, decoded; empty when there is none, or a path and nothing behind it.
     pub(crate) subpath: String,
     /// The shown text.
     pub(crate) display: Option<String>,
@@ -29,14 +29,14 @@ pub(crate) fn split(content: &str) -> Option<Parts> {
     let (path, subpath) = left.find('#').and_then(|hash| left.split_at_checked(hash)).unwrap_or((left, ""));
     let target = path.trim();
     let subpath = subpath.trim_end();
-    if target.is_empty() && subpath.len() <= 1 {
+    if target.is_empty() && subpath.is_empty() {
         return None;
     }
     let start = path.len() - path.trim_start().len();
     Some(Parts {
         target_span: start..start + target.len(),
         target: target.to_owned(),
-        subpath: if subpath.len() > 1 { subpath.to_owned() } else { String::new() },
+        subpath: if subpath == "#" && !target.is_empty() { String::new() } else { subpath.to_owned() },
         display,
     })
 }

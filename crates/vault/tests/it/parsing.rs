@@ -202,7 +202,7 @@ fn a_block_that_is_no_mapping_is_text() {
         expect![[r#"
         {}
         body "---\n- a\n- b\n---\nX\n"
-        MalformedFrontmatter line 1: the block at the top is a list, not properties; it is read as text
+        MalformedFrontmatter line 1: the block at the top is a list, not properties; it is read as text, and its links don't count
     "#]],
     );
     check_properties(
