@@ -626,3 +626,13 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_tag_without_a_value_is_no_value_and_never_becomes_part_of_one() {
+    for alone in ["!t", "&a", "!t # c"] {
+        assert_eq!(set("---\nk: 1\n---\n", "k", alone), Err(EditError::BadYaml), "{alone}");
+    }
+    for text in ["---\nk: !t\n---\n", "---\nk:\n  !t\n---\n"] {
+        assert!(matches!(set(text, "k", "done"), Err(EditError::NotInPlace { .. })), "{text:?}");
+    }
+}
