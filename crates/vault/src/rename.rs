@@ -151,7 +151,8 @@ fn whither(from: Layer, to: Layer) -> &'static str {
 ///
 /// `from` and `to` are whole paths; folders that are missing are made. A rename that changes case
 /// alone is one. Reads the notes and canvases that link to a moved file or use a name that such a
-/// file gets; the cost follows their number and not the vault.
+/// file gets; the cost follows their number,
+/// but for one glance at each note for whether it has problems; of a folder, what lies below it on disk is listed.
 ///
 /// # Errors
 /// [`RenameError`].

@@ -220,7 +220,7 @@ mod tests {
         let doc = Document::parse(&text);
         let link = doc.links.first().unwrap();
         let raw = Written::of(&text, link).unwrap().write(target).unwrap();
-        let mut after = text.clone();
+        let mut after = text;
         after.replace_range(link.target_span.clone(), &raw);
         (raw, Document::parse(&after).links.into_iter().map(|link| link.target).collect())
     }

@@ -939,7 +939,7 @@ proptest! {
             Err(error) => return Err(TestCaseError::fail(error.to_string())),
         };
         let dry = vault.preview(&plan.change_set);
-        prop_assert_eq!(disk.files(), before.clone());
+        prop_assert_eq!(&disk.files(), &before);
         let dry = match dry {
             Ok(dry) => dry,
             // Where the disk has a folder or file whose name differs in case alone.
