@@ -63,10 +63,10 @@ pub(crate) enum Command {
         dormouse rename inbox/idea.md projects/heron/Idea.md --dry-run\n          \
         dormouse rename inbox/idea.md projects/heron/\n\
         Example: dormouse rename --yes old-folder new-folder\n\
-        OLD is a path, or a name as in a wikilink. NEW is a path in the vault; a name without a folder keeps the\n\
+        OLD is a path, or a name as in a wikilink that one file answers to; `A/` is the folder. NEW is a path in the vault; a name without a folder keeps the\n\
         folder where OLD was named without one, and a NEW that ends with `/` keeps the name. Each link keeps its own\n\
         form; where that would mean another file a longer one is written. All or nothing.\n\
-        Exit codes: 3 no such file · 4 the name is taken, or a note changed meanwhile · 7 the name or the place is not allowed")]
+        Exit codes: 2 several files answer to OLD · 3 no such file · 4 the name is taken, or a note changed meanwhile · 7 the name or the place is not allowed")]
     Rename(RenameArgs),
     /// Change one place of a note, and nothing outside of it.
     #[command(
@@ -75,8 +75,9 @@ pub(crate) enum Command {
         echo \"New words.\" | dormouse edit Heron --block b3 --dry-run\n\
         Example: dormouse edit Heron --heading \"Log#2026\" --text \"- one\" --if-version \"$TOKEN\"\n\
         Shows the diff. `dormouse read` prints the version token; with --if-version the edit is made only on that\n\
-        version. Exit codes: 3 no such note, heading, block or property · 4 the note is another (the diff is shown) ·\n\
-        7 this can't be changed in place, or nobody writes there"
+        version. Exit codes: 2 several notes, headings or blocks have the name · 3 no such note, heading, block or\n\
+        property · 4 the note is another (the diff is shown) · 6 it is read-only · 7 it is no Markdown note, this can't be\n\
+        changed in place, or nobody writes there"
     )]
     Edit(EditArgs),
     /// Abstract new experience into linked digest notes.
@@ -163,10 +164,10 @@ pub(crate) struct ListArgs {
     #[arg(long)]
     pub(crate) tag: Option<String>,
     /// Only notes of this day (2026-11-30) or later.
-    #[arg(long, value_name = "DAY")]
+    #[arg(long, value_name = "DAY", value_parser = day)]
     pub(crate) since: Option<chrono::NaiveDate>,
     /// Only notes of this day or earlier.
-    #[arg(long, value_name = "DAY")]
+    #[arg(long, value_name = "DAY", value_parser = day)]
     pub(crate) until: Option<chrono::NaiveDate>,
     /// Only notes with this frontmatter property.
     #[arg(long = "where", value_name = "KEY=VALUE")]
@@ -282,6 +283,7 @@ pub(crate) struct EditArgs {
     #[arg(long, value_name = "A..B", value_parser = range, conflicts_with_all = ["set", "unset", "add", "remove"])]
     pub(crate) range: Option<std::ops::Range<usize>>,
     /// Set this property; VALUE is YAML where it can be read as that, else text. May be repeated.
+    /// `aliases`, `tags` and `cssclasses` are found in any case, other keys as they are written.
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
     /// Take this property away. May be repeated.
@@ -303,7 +305,7 @@ pub(crate) struct EditArgs {
     #[arg(long, value_enum, value_name = "WHERE", conflicts_with_all = ["append", "set", "unset", "add", "remove"])]
     pub(crate) insert: Option<PlaceArg>,
     /// Which one, from 1, where several headings or blocks have the name.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = occurrence)]
     pub(crate) occurrence: Option<usize>,
     /// Only if the note has this version.
     #[arg(long, value_name = "TOKEN")]
@@ -325,6 +327,16 @@ impl EditArgs {
     }
 }
 
+/// A count from 1.
+fn occurrence(text: &str) -> Result<usize, &'static str> {
+    text.trim().parse().ok().filter(|n| *n > 0).ok_or("occurrences are counted from 1")
+}
+
+/// A day of the calendar.
+fn day(text: &str) -> Result<chrono::NaiveDate, &'static str> {
+    text.trim().parse().map_err(|_| "a day is written YYYY-MM-DD, as 2026-11-30")
+}
+
 /// `A..B`
 fn range(text: &str) -> Result<std::ops::Range<usize>, &'static str> {
     let number = |text: &str| text.trim().parse::<usize>().ok();
@@ -335,7 +347,7 @@ fn range(text: &str) -> Result<std::ops::Range<usize>, &'static str> {
 #[derive(Debug, Args)]
 pub(crate) struct DreamArgs {
     /// Only material of this day or later.
-    #[arg(long, value_name = "DAY", conflicts_with = "note")]
+    #[arg(long, value_name = "DAY", value_parser = day, conflicts_with = "note")]
     pub(crate) since: Option<chrono::NaiveDate>,
     /// Only this material; may be repeated.
     #[arg(long, value_name = "NOTE")]

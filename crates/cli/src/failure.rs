@@ -1,5 +1,7 @@
 //! Failures as a program and a person read them: a stable code, a message, what to do next.
 
+use std::io::ErrorKind;
+
 use dormouse_consolidate::ConsolidateError;
 use dormouse_dream::DreamError;
 use dormouse_recall::RecallError;
@@ -153,9 +155,10 @@ fn of_rename(error: &RenameError) -> (&'static str, Option<&'static str>) {
         }
         RenameError::OtherKind { .. } => ("bad-name", Some("name a note `….md`, and another file otherwise")),
         RenameError::IntoItself { .. } => ("bad-name", Some("name a folder outside of it")),
-        RenameError::Denied { .. } => {
-            ("denied", Some("ARCHITECTURE.md, “Who may write what”, says what a person may rename"))
-        }
+        RenameError::Denied { .. } => (
+            "denied",
+            Some("digests and your own notes move among each other, daily events and resources within their folder"),
+        ),
         RenameError::Unwritable { .. } => ("unwritable", Some("nothing was changed")),
         RenameError::Vault(error) => of_vault(error),
         _ => ("failed", None),
@@ -171,6 +174,7 @@ fn of_edit(error: &EditError) -> (&'static str, Option<&'static str>) {
             "ambiguous",
             Some("`--occurrence N` says which one, from 1; a heading can be named with the one above, `A#B`"),
         ),
+        EditError::NoSuchOccurrence { .. } => ("not-found", Some("`--occurrence` counts from 1")),
         EditError::MalformedFrontmatter { .. } => ("malformed-frontmatter", Some("mend the YAML by hand first")),
         EditError::OutOfBounds { .. } | EditError::Overlap { .. } => {
             ("usage", Some("`dormouse read --json` has the text"))
@@ -205,7 +209,9 @@ fn of_commit(error: &CommitError) -> (&'static str, Option<&'static str>) {
             ("conflict", Some("read the note again and repeat the change on its current version"))
         }
         CommitError::Denied { .. } => {
-            ("denied", Some("ARCHITECTURE.md, “Who may write what”, says which command writes there"))
+            let hint =
+                "you edit digests and your own notes; `remember` writes daily events, `consolidate` what is computed";
+            ("denied", Some(hint))
         }
         CommitError::Conservation(_) => {
             ("conservation", Some("nothing was written; keep the links and blocks that are named"))
@@ -214,6 +220,10 @@ fn of_commit(error: &CommitError) -> (&'static str, Option<&'static str>) {
         CommitError::NoteLocked { .. } => ("note-locked", Some("only a person writes a note with `locked: true`")),
         CommitError::NotUtf8 { .. } => ("not-utf8", Some("save the file as UTF-8 first")),
         CommitError::Locked { .. } => ("locked", Some("wait for the other process, or end it")),
+        CommitError::Io { source, .. } if source.kind() == ErrorKind::PermissionDenied => (
+            "read-only",
+            Some("nothing was written; take the write protection off the file or its folder, and try again"),
+        ),
         CommitError::ReadOnly { .. } => {
             ("read-only", Some("reading works; to write, open the vault where it may be written"))
         }

@@ -51,7 +51,7 @@ pub(crate) fn run(scene: &Scene, args: &InitArgs, out: &mut Output) -> Result<u8
     }
     let reply = Reply { vault: vault.root().to_path_buf(), created, notes: vault.snapshot().notes().count() };
     out.emit(&reply, |w| {
-        writeln!(w, "{} is a vault with {} notes.", reply.vault.display(), reply.notes)?;
+        writeln!(w, "{} is a vault with {}.", reply.vault.display(), super::counted(reply.notes, "note"))?;
         for made in &reply.created {
             writeln!(w, "  made {made}")?;
         }

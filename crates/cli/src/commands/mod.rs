@@ -26,6 +26,7 @@ use dormouse_vault::{Clock, Problem, Vault};
 
 use crate::args::{Cli, Command};
 use crate::discovery;
+use crate::failure::refuse;
 use crate::output::Output;
 
 pub(crate) use naming::{counted, find_note};
@@ -69,7 +70,7 @@ impl Scene {
     /// Opens the vault in force and reports what opening met.
     pub(crate) fn open(&self) -> Result<Arc<Vault>> {
         let root = discovery::find(self.named())?;
-        let vault = Vault::open(&root)?;
+        let vault = Vault::open(&root).map_err(|error| blocked(&root).unwrap_or_else(|| error.into()))?;
         warn(vault.problems());
         Ok(Arc::new(vault))
     }
@@ -92,6 +93,15 @@ impl Scene {
     pub(crate) fn clock(&self) -> Arc<dyn Clock> {
         Arc::new(SystemClock)
     }
+}
+
+/// Why a vault can't be opened in which `.dormouse` is no folder.
+fn blocked(root: &std::path::Path) -> Option<anyhow::Error> {
+    let cache = root.join(".dormouse");
+    let says = format!("{} is a file, and has to be a folder: caches and locks are kept there", cache.display());
+    cache
+        .is_file()
+        .then(|| refuse("io", says, "move that file away and try again; the folder is made when it is needed"))
 }
 
 /// Warnings for a person, on stderr, one line each.

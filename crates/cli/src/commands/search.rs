@@ -37,7 +37,7 @@ fn page(w: &mut dyn Write, reply: &SearchReply) -> io::Result<()> {
     }
     let shown = reply.hits.len();
     if reply.total > shown {
-        writeln!(w, "{}", dim(format!("{shown} of {} notes; more with --limit", reply.total)))?;
+        writeln!(w, "{}", dim(format!("{shown} of {}; more with --limit", super::counted(reply.total, "note"))))?;
     }
     Ok(())
 }

@@ -31,7 +31,11 @@ fn page(w: &mut dyn std::io::Write, reply: &TraverseReply) -> std::io::Result<()
         writeln!(w, "{}{} {}", "  ".repeat(note.depth), note.path, dim(how(note)))?;
     }
     if reply.truncated {
-        writeln!(w, "{}", dim(format!("{} notes; there are more: raise --limit", reply.notes.len())))?;
+        writeln!(
+            w,
+            "{}",
+            dim(format!("{}; there are more: raise --limit", super::counted(reply.notes.len(), "note")))
+        )?;
     }
     Ok(())
 }

@@ -56,7 +56,7 @@ fn a_person_reads_a_note_with_its_token() {
         # A
 
         see [[b]]
-        ── a.md · version 020e220935b10e4151d0476180c40b91 · 1 links out, 0 notes link here
+        ── a.md · version 020e220935b10e4151d0476180c40b91 · 1 link out, 0 notes link here
     "#]]
     .assert_eq(&ran.stdout);
 }

@@ -74,6 +74,18 @@ fn derived_files_that_are_cut_newer_or_rubbish_are_warnings() {
 }
 
 #[test]
+fn a_file_in_the_place_of_the_cache_is_named() {
+    let vault = temp_vault("=== a.md\n# A\n=== .dormouse\nmine\n");
+    for args in [&["read", "a"][..], &["edit", "a", "--set", "k=v"]] {
+        let ran = run(vault.path(), args);
+        let says =
+            ".dormouse is a file, and has to be a folder: caches and locks are kept there\n  move that file away";
+        assert!(ran.code == 1 && ran.stderr.contains(says), "{}", ran.stderr);
+    }
+    assert_eq!(vault.read(".dormouse"), "mine\n");
+}
+
+#[test]
 fn two_processes_on_one_vault_both_answer_and_lose_nothing() {
     let vault = temp_vault("=== a.md\nThe otter swims.\n");
     let children: Vec<_> = (0..6)

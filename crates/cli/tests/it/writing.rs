@@ -243,3 +243,55 @@ fn writers_at_the_same_time_all_get_their_turn() {
     let text = vault.read("o.md");
     assert!((0..5).all(|n| text.contains(&format!("  - v{n}\n"))) && text.contains("[[y]]"), "{text}");
 }
+
+#[test]
+fn a_mistake_is_answered_with_what_would_be_right() {
+    let vault =
+        temp_vault("=== a.md\n# H\n# H\n=== d.md\n---\nk: 1\nk: 2\nStatus: x\n---\n=== daily/2026-11-02.md\n# D\n");
+    let before = vault.files();
+    let says = |args: &[&str], code: i32, words: &str| {
+        let ran = run(vault.path(), args);
+        assert!(ran.code == code && ran.stderr.contains(words), "{args:?}: {} {}", ran.code, ran.stderr);
+        assert!(!ran.stderr.contains(".md,") && !ran.stderr.contains("ARCHITECTURE"), "{}", ran.stderr);
+    };
+    says(&["edit", "a", "--heading", "H", "--text", "x", "--occurrence", "3"], 3, "there are only 2, on lines 1, 2");
+    says(&["edit", "a", "--heading", "H", "--text", "x", "--occurrence", "0"], 2, "occurrences are counted from 1");
+    says(&["list", "--since", "yesterday"], 2, "a day is written YYYY-MM-DD, as 2026-11-30");
+    says(&["rename", "a", ""], 2, "NEW is empty");
+    says(&["rename", "", "a"], 2, "OLD is empty");
+    says(&["rename", "a", "daily/a"], 7, "within their folder");
+    says(&["edit", "2026-11-02", "--set", "k=v"], 7, "you edit digests and your own notes");
+    for place in [["--set", "a=b"], ["--unset", "k"], ["--add", "a=b"], ["--remove", "k=1"]] {
+        says(&["edit", "d", place[0], place[1]], 7, "on lines 2, 3; keep one");
+    }
+    assert_eq!(vault.files(), before);
+}
+
+#[test]
+fn one_of_something_is_counted_as_one() {
+    let vault = temp_vault("=== a.md\n# A\n=== b.md\n[[a]]\n");
+    assert!(run(vault.path(), &["read", "a"]).stdout.contains("· 0 links out, 1 note links here\n"));
+    assert!(run(vault.path(), &["read", "b"]).stdout.contains("· 1 link out, 0 notes link here\n"));
+    assert!(run(vault.path(), &["list", "--links-to", "a"]).stdout.ends_with("1 note\n"));
+    assert!(
+        run(vault.path(), &["rename", "a", "c"]).stdout.ends_with("renamed 1 file, 1 link in 1 file written anew\n")
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn a_note_that_is_write_protected_is_read_only() {
+    use std::os::unix::fs::PermissionsExt;
+    let vault = temp_vault("=== a.md\n# A\n=== b.md\n[[a]]\n");
+    for name in ["a.md", "b.md"] {
+        std::fs::set_permissions(vault.path().join(name), std::fs::Permissions::from_mode(0o444)).unwrap();
+    }
+    let before = vault.files();
+    for args in [&["edit", "a", "--set", "k=v"][..], &["rename", "a", "c"]] {
+        let ran = run(vault.path(), &[args, &["--json"]].concat());
+        let error = &ran.json()["error"];
+        assert_eq!((ran.code, error["code"].as_str()), (6, Some("read-only")), "{}", ran.stdout);
+        assert!(error["hint"].as_str().unwrap().contains("write protection"), "{error}");
+    }
+    assert_eq!(vault.files(), before);
+}
