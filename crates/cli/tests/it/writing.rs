@@ -280,6 +280,7 @@ fn one_of_something_is_counted_as_one() {
 
 #[cfg(unix)]
 #[test]
+#[expect(clippy::disallowed_methods, reason = "a person protects the notes, not the program")]
 fn a_note_that_is_write_protected_is_read_only() {
     use std::os::unix::fs::PermissionsExt;
     let vault = temp_vault("=== a.md\n# A\n=== b.md\n[[a]]\n");
