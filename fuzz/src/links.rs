@@ -6,7 +6,7 @@ use dormouse_vault::{Document, Link, LinkKind, Quoting};
 /// Reads `data` as a note and as a canvas. Every span slices the text; a link that is cut out of it
 /// reads as the same link; reading twice gives the same; and another target, written in the form
 /// and with the escapes of a link, changes that link alone and is undone by writing the old one,
-/// where no bracket stands in the target.
+/// where no bracket stands in the target and no other link's target overlaps it.
 ///
 /// # Panics
 /// When a law is broken.
@@ -99,6 +99,12 @@ fn retarget(text: &str, doc: &Document, index: usize, link: &Link, read: fn(&str
     }
     // A bracket in a target may be one of a pair with a bracket outside of it.
     if text[link.target_span.clone()].contains(['[', ']']) {
+        return;
+    }
+    // Of two links that overlap by a part, one's target may stand in the other's.
+    let ours = &link.target_span;
+    let shared = |other: &Link| other.target_span.start < ours.end && ours.start < other.target_span.end;
+    if doc.links.iter().enumerate().any(|(at, other)| at != index && shared(other)) {
         return;
     }
     let before = &text[link.span.start..link.target_span.start];
