@@ -580,7 +580,7 @@ proptest! {
             // The new text ends the section.
             let section = edit::section(&edited, &after, &heading.text, Some(same)).unwrap();
             let last = with.lines().last().unwrap();
-            prop_assert!(edited[section.content.clone()].ends_with(last), "{:?} → {:?}", text, edited);
+            prop_assert!(edited[section.content].ends_with(last), "{:?} → {:?}", text, edited);
         }
     }
 
@@ -617,7 +617,7 @@ proptest! {
         prop_assert_eq!(read.frontmatter.properties["new"].as_str(), Some(value.as_str()));
         let back = apply(&set, edit::remove_property(&set, "new"));
         let end = if text.contains("\r\n") { "\r\n" } else { "\n" };
-        prop_assert_eq!(back.replacen(&format!("---{end}---{end}"), "", usize::from(doc.frontmatter.span.is_none())), text.clone());
+        prop_assert_eq!(back.replacen(&format!("---{end}---{end}"), "", usize::from(doc.frontmatter.span.is_none())), text.as_str());
         if doc.frontmatter.span.is_some() && value != "a" {
             let added = apply(&text, edit::add_to_list(&text, &doc, "list", &value));
             let items = Document::parse(&added).frontmatter.properties["list"].clone();
