@@ -110,7 +110,7 @@ fn path(text: &str) -> NotePath {
 }
 
 fn note(n: usize) -> NotePath {
-    path(&if n % 2 == 0 { format!("n{n}.md") } else { format!("in/n{n}.md") })
+    path(&if n.is_multiple_of(2) { format!("n{n}.md") } else { format!("in/n{n}.md") })
 }
 
 fn text(n: usize, round: usize, hub: usize) -> String {
