@@ -6,7 +6,7 @@ use crate::reference;
 
 /// The lines of `data` are files but for the last two: the source and a target. The order of the
 /// files never matters, files that come and go leave no trace, the answer is one of the files, and
-/// it is the one that [`reference`] finds by reading the rules one after the other.
+/// it is the one that `reference` finds by reading the rules one after the other.
 ///
 /// # Panics
 /// When a law is broken.
