@@ -1,5 +1,7 @@
 //! Laws of reading a note or a canvas.
 
+use std::ops::Range;
+
 use dormouse_vault::edit::{self, TextEdit};
 use dormouse_vault::{Document, Link, LinkKind, Quoting};
 
@@ -97,14 +99,15 @@ fn retarget(text: &str, doc: &Document, index: usize, link: &Link, read: fn(&str
     if link.target_span.is_empty() || text[link.span.clone()].contains('\n') {
         return;
     }
-    // A bracket in a target may be one of a pair with a bracket outside of it.
-    if text[link.target_span.clone()].contains(['[', ']']) {
+    // A bracket or quote in a target may be one of a pair with another outside of it, and what opens
+    // outside is then closed by something else. A rename is held to the meaning of all links at the door.
+    if text[link.target_span.clone()].contains(['[', ']', '(', ')', '<', '>', '"', '\'', '`', '$', '%']) {
         return;
     }
-    // Of two links that overlap by a part, one's target may stand in the other's.
-    let ours = &link.target_span;
-    let shared = |other: &Link| other.target_span.start < ours.end && ours.start < other.target_span.end;
-    if doc.links.iter().enumerate().any(|(at, other)| at != index && shared(other)) {
+    // Of two links that overlap by a part, a new target of one may be read as a part of the other.
+    let parted = |a: &Range<usize>, b: &Range<usize>| a.start < b.start && b.start < a.end && a.end < b.end;
+    let overlaps = |other: &Link| parted(&link.span, &other.span) || parted(&other.span, &link.span);
+    if doc.links.iter().any(overlaps) {
         return;
     }
     let before = &text[link.span.start..link.target_span.start];
