@@ -10,6 +10,7 @@ use std::mem;
 use std::sync::Arc;
 
 use foldhash::fast::FixedState;
+use imbl::OrdSet;
 
 use crate::conflict_copy;
 use crate::fold;
@@ -40,9 +41,15 @@ impl Books {
         mem::take(&mut self.touched)
     }
 
-    /// Notes an unresolved target.
-    pub(crate) fn learn_unresolved(&mut self, target: &Arc<str>) {
-        self.endings.entry(ending(target).into()).or_default().insert(Arc::clone(target));
+    /// Counts a link of `source` to a target that leads nowhere.
+    pub(crate) fn learn_unresolved(&mut self, snapshot: &mut Snapshot, target: &str, source: &NotePath) {
+        if let Some(sources) = snapshot.unresolved.get_mut(target) {
+            sources.insert(source.clone());
+            return;
+        }
+        let target: Arc<str> = Arc::from(target);
+        self.endings.entry(ending(&target).into()).or_default().insert(Arc::clone(&target));
+        snapshot.unresolved.insert(target, OrdSet::unit(source.clone()));
     }
 
     fn forget_unresolved(&mut self, target: &str) {
@@ -277,7 +284,7 @@ impl Step<'_> {
                 self.books.learn_copy(candidate, path.clone());
             }
             let was_copy = self.old.notes.get(&path).is_some_and(|old| old.conflict_of.is_some());
-            if was_copy != original.is_some() || original.is_some() {
+            if was_copy || original.is_some() {
                 let standing = if original.is_some() { Standing::Copy } else { Standing::Original };
                 self.graph.push(GraphChange::Put(path.clone(), standing));
             }
@@ -343,13 +350,7 @@ impl Step<'_> {
             }
         }
         for new in now.difference(&before) {
-            if let Some(sources) = self.next.unresolved.get_mut(*new) {
-                sources.insert(path.clone());
-                continue;
-            }
-            let target: Arc<str> = Arc::from(*new);
-            self.books.learn_unresolved(&target);
-            self.next.unresolved.insert(target, imbl::OrdSet::unit(path.clone()));
+            self.books.learn_unresolved(&mut self.next, new, path);
         }
     }
 

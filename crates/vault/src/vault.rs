@@ -361,13 +361,9 @@ fn compare(mut listing: Listing, books: &Books) -> Compared {
     for path in passed {
         listing.collision(&path);
     }
-    let unproven = differing.len();
-    let fresh = |path: &NotePath, stamp: &Stamp| !is_proven(books, path.as_disk(), path, *stamp);
     let known = differing.keys().filter(|path| books.stamps.contains_key(*path)).count();
     let gone = if proven + known == books.stamps.len() { Vec::new() } else { missing(&listing, books) };
-    if unproven > 0 {
-        differing.retain(|path, stamp| fresh(path, stamp));
-    }
+    differing.retain(|path, stamp| !is_proven(books, path.as_disk(), path, *stamp));
     Compared { differing, gone, problems: listing.problems }
 }
 

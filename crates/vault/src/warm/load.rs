@@ -8,7 +8,6 @@ use std::path::Path;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use imbl::OrdSet;
 use petgraph::stable_graph::NodeIndex;
 
 use super::record::{Change, Head, Is, NoteRecord, Record};
@@ -172,13 +171,7 @@ impl Building {
             let number = u32::try_from(self.paths.len()).ok()?;
             self.edges.extend(record.edges.iter().map(|(target, predicate)| (number, *target, *predicate)));
             for target in record.unresolved {
-                if let Some(sources) = snapshot.unresolved.get_mut(target) {
-                    sources.insert(path.clone());
-                    continue;
-                }
-                let target: Arc<str> = Arc::from(target);
-                self.books.learn_unresolved(&target);
-                snapshot.unresolved.insert(target, OrdSet::unit(path.clone()));
+                self.books.learn_unresolved(snapshot, target, &path);
             }
             if is_canvas {
                 snapshot.files.insert(path.clone(), note.size);
