@@ -12,7 +12,6 @@ use crate::graph::EdgeKey;
 use crate::ground::Touched;
 use crate::note::Document;
 use crate::path::NotePath;
-use crate::rename::is_canvas;
 use crate::snapshot::Snapshot;
 
 /// The rule that a change set states and the door enforces.
@@ -122,7 +121,7 @@ pub(crate) struct Part<'a> {
 
 impl<'a> Part<'a> {
     pub(crate) fn new(touched: &'a Touched) -> Self {
-        let parse = if is_canvas(&touched.path) { Document::parse_canvas } else { Document::parse };
+        let parse = if touched.path.is_canvas() { Document::parse_canvas } else { Document::parse };
         Self { touched, old: touched.text_before().map(parse), new: parse(touched.text_after()) }
     }
 

@@ -150,6 +150,11 @@ impl NotePath {
         self.extension().eq_ignore_ascii_case("md")
     }
 
+    /// Whether the extension is `canvas`, in any case.
+    pub(crate) fn is_canvas(&self) -> bool {
+        self.extension().eq_ignore_ascii_case("canvas")
+    }
+
     /// Whether the path lies in `folder` (which may itself have several segments) or deeper.
     #[must_use]
     pub fn is_in(&self, folder: &str) -> bool {

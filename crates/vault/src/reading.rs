@@ -44,7 +44,7 @@ pub(crate) fn is_note(path: &NotePath, layout: &Layout) -> bool {
 pub(crate) fn read(root: &Path, path: &NotePath, stamp: Stamp, layout: &Layout, before: Option<&Arc<Note>>) -> Found {
     let no_note =
         |kind, message: String| Found::File { size: stamp.size, problem: Some(Problem { kind, line: None, message }) };
-    let is_canvas = path.extension().eq_ignore_ascii_case("canvas");
+    let is_canvas = path.is_canvas();
     if !is_canvas && !is_note(path, layout) {
         return Found::File { size: stamp.size, problem: None };
     }

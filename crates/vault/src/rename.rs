@@ -35,7 +35,7 @@ pub use name::NameRule;
 pub use report::{Longer, Moved, NowResolves, Report, Rewritten, Warning};
 
 pub(crate) use emptied::clear;
-pub(crate) use moves::{Moves, bears_links, is_canvas};
+pub(crate) use moves::{Moves, bears_links};
 
 use crate::change::{Change, ChangeSet, Writer};
 use crate::conserve::Conservation;
@@ -267,7 +267,7 @@ impl Planner<'_> {
             Err(VaultError::NotFound { .. }) => return Ok(None),
             Err(error) => return Err(error.into()),
         };
-        let json = is_canvas(source);
+        let json = source.is_canvas();
         let parse = if json { Document::parse_canvas } else { Document::parse };
         let doc = parse(&read.text);
         let mut edits = Vec::new();

@@ -66,7 +66,7 @@ impl Moves {
     /// such a file gets; canvases as well. The cost follows the number of those and of unresolved names.
     pub(crate) fn concerned(&self, now: &Snapshot) -> BTreeSet<NotePath> {
         let mut out: BTreeSet<NotePath> = self.by_old.keys().filter(|path| bears_links(path)).cloned().collect();
-        let mut linking = |path: &NotePath| out.extend(now.graph().in_edges(path).iter().map(|e| e.source.clone()));
+        let mut linking = |path: &NotePath| out.extend(now.graph.sources(path).cloned());
         self.by_old.keys().for_each(&mut linking);
         let mut keys = BTreeSet::new();
         for new in &self.news {
@@ -88,10 +88,5 @@ impl Moves {
 
 /// Whether links are read from such a file.
 pub(crate) fn bears_links(path: &NotePath) -> bool {
-    path.is_markdown() || is_canvas(path)
-}
-
-/// Whether the extension is `canvas`, in any case.
-pub(crate) fn is_canvas(path: &NotePath) -> bool {
-    path.extension().eq_ignore_ascii_case("canvas")
+    path.is_markdown() || path.is_canvas()
 }

@@ -31,7 +31,7 @@ pub(crate) struct Warm {
     pub(crate) start: Option<(Snapshot, Books)>,
     /// The length of the file up to the last whole chunk.
     pub(crate) length: u64,
-    /// The length of the file up to the end of the whole snapshot.
+    /// The length of the file up to the end of the whole snapshot; 0 when there is none.
     pub(crate) base: u64,
     /// Whether there was a file that could not be used.
     pub(crate) damaged: bool,

@@ -30,7 +30,7 @@ pub(crate) struct Saver {
 impl Saver {
     /// Begins where a load ended.
     pub(crate) fn after(warm: &Warm) -> Self {
-        Self { length: warm.length, base: if warm.start.is_some() { warm.base } else { 0 }, unsaved: BTreeSet::new() }
+        Self { length: warm.length, base: warm.base, unsaved: BTreeSet::new() }
     }
 
     /// Notes that a file is not as the cached snapshot has it.
