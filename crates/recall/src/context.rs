@@ -114,7 +114,7 @@ fn cited_block(recall: &Recall, cite: &Citation) -> Option<Piece> {
         path: note.path.clone(),
         name: note.name.to_string(),
         date: crate::filter::stated_date(note),
-        headings: heading_path(note, block),
+        headings: heading_path(note.doc(), block),
         block_id: block.id.clone(),
         lines: block.lines,
         text: block_text(block, &read.text).to_owned(),

@@ -55,10 +55,11 @@ pub use context::{ContextBlock, ContextCitation};
 pub use error::RecallError;
 pub use filter::Filters;
 pub use index::{
-    BlockIndex, Field, IndexError, IndexedNote, IndexedUnit, Marks, MemoryIndex, NoteKey, Posting, TantivyIndex, UnitId,
+    Asked, Best, BlockIndex, Field, Found, IndexError, IndexView, IndexedNote, IndexedUnit, Marks, MemoryIndex,
+    NoteKey, NoteTerms, Sought, Standing, TantivyIndex, Unit, UnitId,
 };
 pub use list::{ListReply, ListRequest, NoteSummary, SortBy, list};
-pub use recall::{Recall, SyncReport};
+pub use recall::{Recall, SyncProgress, SyncReport};
 pub use search::{
     Citation, Explain, Hit, Named, Passage, SearchReply, SearchRequest, SignalFreshness, SignalState, SignalSwitches,
 };

@@ -1,6 +1,7 @@
 //! `Recall`: the vault's snapshot and its index, and the verbs over them.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::thread::JoinHandle;
 
 use dormouse_vault::meta::{AccessKind, Archived, DreamLedger};
 use dormouse_vault::{Clock, NotePath, Vault};
@@ -9,9 +10,10 @@ use serde::{Deserialize, Serialize};
 use crate::config::RecallConfig;
 use crate::context::ContextBlock;
 use crate::error::RecallError;
+use crate::index::IndexError;
 use crate::list::{ListReply, ListRequest};
 use crate::search::{MetaCache, Pairing, SearchReply, SearchRequest, run};
-use crate::sync::{Current, bring_up};
+use crate::sync::{Current, Keeper};
 use crate::traverse::{TraverseReply, TraverseRequest};
 
 /// Recall over one open vault. Cheap to share behind an `Arc`; all methods take `&self`.
@@ -19,8 +21,62 @@ pub struct Recall {
     pub(crate) vault: Arc<Vault>,
     pub(crate) config: RecallConfig,
     pub(crate) clock: Option<Arc<dyn Clock>>,
-    pub(crate) state: Mutex<Option<Current>>,
+    index: Arc<Shared>,
+    writer: Mutex<Option<JoinHandle<()>>>,
     meta: MetaCache,
+}
+
+/// The index, which a thread of its own writes down now and then.
+#[derive(Debug, Default)]
+struct Shared {
+    keeper: Mutex<Option<Keeper>>,
+    current: RwLock<Option<Current>>,
+    /// Held by the one who writes.
+    writing: Mutex<()>,
+}
+
+/// How far a pass over changed notes has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SyncProgress {
+    /// Notes that have been read.
+    pub done: usize,
+    /// Notes to read.
+    pub of: usize,
+}
+
+impl Shared {
+    fn keeper(&self) -> MutexGuard<'_, Option<Keeper>> {
+        self.keeper.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn latest(&self) -> Option<Current> {
+        self.current.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn publish(&self, keeper: &Keeper) -> Result<Current, RecallError> {
+        let current = keeper.current()?;
+        *self.current.write().unwrap_or_else(PoisonError::into_inner) = Some(current.clone());
+        Ok(current)
+    }
+
+    /// Writes down what has gathered, while searches go on.
+    fn write(
+        &self,
+        vault: &Vault,
+        report: &mut SyncReport,
+        progress: &dyn Fn(SyncProgress),
+    ) -> Result<(), RecallError> {
+        let _one = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(plan) = self.keeper().as_ref().map(Keeper::plan) else {
+            return Ok(());
+        };
+        let written = plan.run(vault, progress);
+        if let Some(keeper) = self.keeper().as_mut() {
+            keeper.rebase(vault, written, report)?;
+            self.publish(keeper)?;
+        }
+        Ok(())
+    }
 }
 
 impl std::fmt::Debug for Recall {
@@ -53,7 +109,14 @@ impl Recall {
     /// # Errors
     /// None today; a later version may check the settings.
     pub fn open(vault: Arc<Vault>, config: RecallConfig) -> Result<Self, RecallError> {
-        Ok(Self { vault, config, clock: None, state: Mutex::new(None), meta: MetaCache::default() })
+        Ok(Self {
+            vault,
+            config,
+            clock: None,
+            index: Arc::default(),
+            writer: Mutex::new(None),
+            meta: MetaCache::default(),
+        })
     }
 
     /// With a clock, which dates the access spool and the recency signal.
@@ -75,30 +138,86 @@ impl Recall {
         &self.config
     }
 
-    /// Brings the index up to the vault's current snapshot: notes whose version differs are read
-    /// again, those that are gone are taken out.
+    /// Brings the index up to the vault's current snapshot and writes it down: notes whose version
+    /// differs are read again, those that are gone are taken out.
     ///
     /// # Errors
     /// Only when even an index in memory fails.
     pub fn sync(&self) -> Result<SyncReport, RecallError> {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let (current, report) = bring_up(&self.vault, state.take())?;
-        *state = Some(current);
+        self.sync_with(&|_| ())
+    }
+
+    /// [`Recall::sync`], telling how far it has come: the first one of a large vault takes a while.
+    ///
+    /// # Errors
+    /// As [`Recall::sync`].
+    pub fn sync_with(&self, progress: &dyn Fn(SyncProgress)) -> Result<SyncReport, RecallError> {
+        let mut report = SyncReport::default();
+        let opened = self.opened(progress, Some(&mut report))?;
+        if !self.vault.is_read_only() && !opened {
+            // What was taken into memory is read once more on its way to the disk.
+            report = SyncReport { rebuilt: report.rebuilt, ..SyncReport::default() };
+            self.index.write(&self.vault, &mut report, progress)?;
+        }
+        if let Some(keeper) = self.index.keeper().as_ref() {
+            keeper.describe(&mut report);
+        }
         Ok(report)
+    }
+
+    /// Opens the keeper, or lets it take in what changed. Says whether all of that is written down.
+    fn opened(&self, progress: &dyn Fn(SyncProgress), report: Option<&mut SyncReport>) -> Result<bool, RecallError> {
+        let mut keeper = self.index.keeper();
+        if let Some(keeper) = keeper.as_mut() {
+            keeper.take_in(&self.vault)?;
+            self.index.publish(keeper)?;
+            return Ok(false);
+        }
+        let (made, first) = Keeper::open(&self.vault, progress)?;
+        let made = keeper.insert(made);
+        self.index.publish(made)?;
+        if let Some(report) = report {
+            *report = first;
+        }
+        Ok(made.is_written())
     }
 
     /// The index and the snapshot that it stands for, brought up to date when that is wanted.
     fn current(&self) -> Result<Current, RecallError> {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(current) = state.as_ref() {
-            let same = Arc::ptr_eq(&current.snapshot, &self.vault.snapshot());
-            if same || !self.config.sync_on_search {
-                return Ok(current.clone());
-            }
+        let have = self.index.latest();
+        if let Some(current) = have.filter(|current| {
+            !self.config.sync_on_search || (current.whole && Arc::ptr_eq(&current.snapshot, &self.vault.snapshot()))
+        }) {
+            return Ok(current);
         }
-        let (current, _) = bring_up(&self.vault, state.take())?;
-        *state = Some(current.clone());
+        let mut keeper = self.index.keeper();
+        let Some(keeper) = keeper.as_mut() else {
+            drop(keeper);
+            self.opened(&|_| (), None)?;
+            return self.index.latest().ok_or(RecallError::Index(IndexError::Busy));
+        };
+        let enough = keeper.take_in(&self.vault)?;
+        let current = self.index.publish(keeper)?;
+        if enough {
+            self.write_behind();
+        }
         Ok(current)
+    }
+
+    /// Starts writing down what has gathered, unless that is going on.
+    fn write_behind(&self) {
+        let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
+        if writer.as_ref().is_some_and(|thread| !thread.is_finished()) {
+            return;
+        }
+        let (index, vault) = (Arc::clone(&self.index), Arc::clone(&self.vault));
+        let thread = std::thread::Builder::new().name("dormouse-index".to_owned()).spawn(move || {
+            if let Err(error) = index.write(&vault, &mut SyncReport::default(), &|_| ()) {
+                tracing::warn!(%error, "the search index could not be written");
+            }
+        });
+        // Without a thread it is written at the next occasion.
+        *writer = thread.ok();
     }
 
     /// Answers a query. Each note's text is checked against its version before it goes out; one that
@@ -158,5 +277,16 @@ impl Recall {
     /// could not be written; without a clock nothing is noted.
     pub fn mark_read(&self, paths: &[NotePath]) -> Option<String> {
         self.note_access(paths, AccessKind::Read, self.clock.as_ref().map(|clock| clock.now()))
+    }
+}
+
+impl Drop for Recall {
+    /// Waits for the index that is being written.
+    fn drop(&mut self) {
+        let writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(writer) = writer {
+            // A writer that panicked has written nothing.
+            let _ = writer.join();
+        }
     }
 }

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use dormouse_vault::{Block, BlockKind, Layer, Note};
+use chrono::{Datelike, NaiveDate};
+use dormouse_vault::{Block, BlockKind, Document, Layer, Note};
 
 use crate::filter::stated_date;
 use crate::index::{IndexedNote, IndexedUnit, Marks, NoteKey, UnitId};
@@ -14,22 +15,23 @@ const PART_BYTES: usize = 1_200;
 
 /// The units of a note whose text is `text`. Linear.
 pub(crate) fn units_of(note: &Note, text: &str) -> IndexedNote {
-    let context = header_terms(&header_text(note));
-    let mut units = vec![note_header(note)];
+    let doc = note.document();
+    let context = header_terms(&header_text(note, &doc));
+    let mut units = vec![note_header(note, &doc)];
     let mut under: Option<u32> = None;
     let mut header = context.clone();
-    for (number, block) in note.doc().blocks.iter().enumerate() {
+    for (number, block) in doc.blocks.iter().enumerate() {
         let (Ok(number), false) = (u32::try_from(number), block.kind == BlockKind::Rule) else {
             continue;
         };
         if block.heading != under {
             under = block.heading;
-            header = joined(&context, index_terms(&heading_path(note, block).join("\n")));
+            header = joined(&context, index_terms(&heading_path(&doc, block).join("\n")));
         }
         let shown = block_text(block, text);
         let who = speaker(shown).map(name_terms).unwrap_or_default();
         let plain = readable(shown);
-        let points = points_elsewhere(note, block);
+        let points = note.layer == Layer::Digest && points_elsewhere(&doc, block);
         for (part, piece) in parts(&plain).enumerate() {
             let mut body = index_terms(piece);
             let header = if points { joined(&header, body.drain(..)) } else { header.clone() };
@@ -43,7 +45,14 @@ pub(crate) fn units_of(note: &Note, text: &str) -> IndexedNote {
             });
         }
     }
-    IndexedNote { key: NoteKey::of(&note.path), version: note.version, units }
+    let day = stated_date(note).map_or(0, days);
+    IndexedNote { key: NoteKey::of(&note.path), version: note.version, day, units }
+}
+
+/// Days since 1970-01-01, as far as an index keeps them.
+fn days(date: NaiveDate) -> u16 {
+    let days = date.num_days_from_ce() - NaiveDate::default().num_days_from_ce();
+    u16::try_from(days.max(0)).unwrap_or(u16::MAX)
 }
 
 /// Headings over lists of other notes.
@@ -51,9 +60,9 @@ const RELATED: [&str; 6] = ["related", "see also", "sources", "相关", "参见"
 
 /// Whether a block of a digest stands in its list of other notes. What it says is what they say:
 /// its words lead to it as a header's do, and are no statement of the note's own.
-fn points_elsewhere(note: &Note, block: &Block) -> bool {
-    let heading = block.heading.and_then(|h| note.doc().headings.get(usize::try_from(h).ok()?));
-    note.layer == Layer::Digest && heading.is_some_and(|h| RELATED.contains(&h.text.trim().to_lowercase().as_str()))
+fn points_elsewhere(doc: &Document, block: &Block) -> bool {
+    let heading = block.heading.and_then(|h| doc.headings.get(usize::try_from(h).ok()?));
+    heading.is_some_and(|h| RELATED.contains(&h.text.trim().to_lowercase().as_str()))
 }
 
 /// The terms of a name: each of its words, folded.
@@ -72,11 +81,11 @@ pub(crate) fn block_text<'a>(block: &Block, text: &'a str) -> &'a str {
 }
 
 /// The headings that a block stands under, outermost first.
-pub(crate) fn heading_path(note: &Note, block: &Block) -> Vec<String> {
+pub(crate) fn heading_path(doc: &Document, block: &Block) -> Vec<String> {
     let Some(at) = block.heading.and_then(|h| usize::try_from(h).ok()) else {
         return Vec::new();
     };
-    let headings = note.doc().headings.get(..=at).unwrap_or(&[]);
+    let headings = doc.headings.get(..=at).unwrap_or(&[]);
     let mut path = Vec::new();
     let mut level = 7;
     for heading in headings.iter().rev() {
@@ -89,11 +98,11 @@ pub(crate) fn heading_path(note: &Note, block: &Block) -> Vec<String> {
     path
 }
 
-fn note_header(note: &Note) -> IndexedUnit {
-    let mut text = header_text(note);
+fn note_header(note: &Note, doc: &Document) -> IndexedUnit {
+    let mut text = header_text(note, doc);
     text.push('\n');
     text.push_str(note.path.stem());
-    for heading in &note.doc().headings {
+    for heading in &doc.headings {
         text.push('\n');
         text.push_str(&heading.text);
     }
@@ -101,11 +110,11 @@ fn note_header(note: &Note) -> IndexedUnit {
 }
 
 /// What every block of a note is indexed with: name, aliases, description, tags and date.
-fn header_text(note: &Note) -> String {
+fn header_text(note: &Note, doc: &Document) -> String {
     let mut lines = vec![note.name.to_string()];
     lines.extend(note.aliases.iter().cloned());
     lines.extend(note.description.as_deref().map(str::to_owned));
-    lines.extend(note.doc().tags.iter().cloned());
+    lines.extend(doc.tags.iter().cloned());
     lines.extend(stated_date(note).map(|day| day.format("%-d %B %Y %Y-%m-%d").to_string()));
     lines.join("\n")
 }

@@ -40,6 +40,11 @@ pub(crate) fn run(stage: &str, root: &Path, language: &str, count: usize) {
             note("size", size(root));
         }
         "size" => note("size", size(root)),
+        "once" => {
+            let mut random = Random(11);
+            let text = query(&mut random, language);
+            note("hits", ask(&open(root), &text) as f64);
+        }
         "query" => queries(root, language, count, &mut note),
         "walk" => {
             let recall = open(root);

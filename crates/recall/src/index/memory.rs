@@ -1,34 +1,36 @@
-//! The index in memory: what stands in when nothing can be written, and the plain truth that the
-//! embedded index is tested against.
+//! The index in memory: what lies over the one on disk until enough has changed to be written, and the
+//! plain truth that the embedded one is tested against.
 
-use std::collections::BTreeMap;
-use std::sync::{PoisonError, RwLock};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::{Arc, PoisonError, RwLock};
 
 use dormouse_vault::Version;
 
-use super::{BlockIndex, Field, IndexError, IndexedNote, Marks, NoteKey, Posting, UnitId};
+use super::{
+    Asked, Best, BlockIndex, Field, Found, IndexError, IndexView, IndexedNote, NoteKey, NoteTerms, Sought, Standing,
+    Unit, UnitId,
+};
 use crate::text::one_edit_apart;
 
-/// An index that lives and dies with its process.
+/// An index that lives and dies with its process. A view of it costs a pointer a note.
 #[derive(Debug, Default)]
 pub struct MemoryIndex {
-    state: RwLock<State>,
+    notes: RwLock<Arc<Notes>>,
 }
 
-/// Where a term stands: how often, and how many terms are there.
-type Places = BTreeMap<(NoteKey, UnitId), (u32, u32)>;
+type Notes = BTreeMap<NoteKey, Arc<Entry>>;
 
-#[derive(Debug, Default)]
-struct State {
-    notes: BTreeMap<NoteKey, Entry>,
-    terms: BTreeMap<(Field, String), Places>,
-}
+/// Where each term stands: unit and count.
+type Places = HashMap<String, Vec<(u32, u32)>>;
 
+/// A note, with the places of each of its terms.
 #[derive(Debug)]
 struct Entry {
     version: Version,
-    units: Vec<(UnitId, Marks)>,
-    terms: Vec<(Field, String)>,
+    units: Vec<Unit>,
+    body: Places,
+    header: Places,
+    speaker: Places,
 }
 
 impl MemoryIndex {
@@ -37,85 +39,146 @@ impl MemoryIndex {
     pub fn new() -> Self {
         Self::default()
     }
-
-    fn read<T>(&self, ask: impl FnOnce(&State) -> T) -> T {
-        ask(&self.state.read().unwrap_or_else(PoisonError::into_inner))
-    }
 }
 
-impl State {
-    fn remove(&mut self, key: NoteKey) {
-        let Some(entry) = self.notes.remove(&key) else {
-            return;
-        };
-        for term in entry.terms {
-            if let Some(places) = self.terms.get_mut(&term) {
-                places.retain(|(note, _), _| *note != key);
-                if places.is_empty() {
-                    self.terms.remove(&term);
-                }
-            }
-        }
-    }
-
-    fn add(&mut self, note: IndexedNote) {
-        self.remove(note.key);
-        let mut entry = Entry { version: note.version, units: Vec::new(), terms: Vec::new() };
-        for unit in note.units {
+impl Entry {
+    fn of(mut note: IndexedNote) -> Self {
+        note.units.sort_by_key(|unit| UnitId { block: unit.block, part: unit.part });
+        let mut units = Vec::new();
+        let (mut body, mut header, mut speaker) = (Places::new(), Places::new(), Places::new());
+        for (at, unit) in (0_u32..).zip(note.units) {
             let id = UnitId { block: unit.block, part: unit.part };
             let length = u32::try_from(unit.body.len()).unwrap_or(u32::MAX);
-            entry.units.push((id, unit.marks));
-            for (field, terms) in
-                [(Field::Body, unit.body), (Field::Header, unit.header), (Field::Speaker, unit.speaker)]
-            {
+            units.push(Unit { id, marks: unit.marks, length });
+            for (field, terms) in [(&mut body, unit.body), (&mut header, unit.header), (&mut speaker, unit.speaker)] {
                 for term in terms {
-                    entry.terms.push((field, term.clone()));
-                    self.terms.entry((field, term)).or_default().entry((note.key, id)).or_insert((0, length)).0 += 1;
+                    let places = field.entry(term).or_default();
+                    match places.last_mut() {
+                        Some((unit, count)) if *unit == at => *count += 1,
+                        _ => places.push((at, 1)),
+                    }
                 }
             }
         }
-        entry.units.sort_unstable();
-        entry.terms.sort_unstable();
-        entry.terms.dedup();
-        self.notes.insert(note.key, entry);
+        Self { version: note.version, units, body, header, speaker }
+    }
+
+    fn places(&self, field: Field, term: &str) -> &[(u32, u32)] {
+        let places = match field {
+            Field::Body => &self.body,
+            Field::Header => &self.header,
+            Field::Speaker => &self.speaker,
+        };
+        places.get(term).map_or(&[], Vec::as_slice)
+    }
+
+    fn id(&self, unit: u32) -> Option<UnitId> {
+        self.units.get(usize::try_from(unit).ok()?).map(|unit| unit.id)
     }
 }
 
 impl BlockIndex for MemoryIndex {
-    fn versions(&self) -> Result<BTreeMap<NoteKey, Version>, IndexError> {
-        Ok(self.read(|s| s.notes.iter().map(|(key, entry)| (*key, entry.version)).collect()))
-    }
-
     fn apply(&self, remove: &[NoteKey], add: &mut dyn Iterator<Item = IndexedNote>) -> Result<(), IndexError> {
-        let add: Vec<IndexedNote> = add.collect();
-        let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
-        remove.iter().for_each(|key| state.remove(*key));
-        add.into_iter().for_each(|note| state.add(note));
+        let add: Vec<(NoteKey, Arc<Entry>)> = add.map(|note| (note.key, Arc::new(Entry::of(note)))).collect();
+        let mut notes = self.notes.write().unwrap_or_else(PoisonError::into_inner);
+        let notes = Arc::make_mut(&mut notes);
+        remove.iter().for_each(|key| drop(notes.remove(key)));
+        notes.extend(add);
         Ok(())
     }
 
-    fn postings(&self, field: Field, term: &str) -> Result<Vec<Posting>, IndexError> {
-        Ok(self.read(|s| {
-            let places = s.terms.get(&(field, term.to_owned()));
-            let places = places.into_iter().flatten();
-            places.map(|(&(note, unit), &(count, length))| Posting { note, unit, count, length }).collect()
-        }))
+    fn view(&self) -> Result<Arc<dyn IndexView>, IndexError> {
+        let notes = self.notes.read().unwrap_or_else(PoisonError::into_inner);
+        Ok(Arc::new(MemoryView { notes: Arc::clone(&notes) }))
     }
+}
 
-    fn units(&self, notes: &[NoteKey]) -> Result<BTreeMap<NoteKey, Vec<(UnitId, Marks)>>, IndexError> {
-        Ok(self.read(|s| notes.iter().filter_map(|note| Some((*note, s.notes.get(note)?.units.clone()))).collect()))
+#[derive(Debug)]
+struct MemoryView {
+    notes: Arc<Notes>,
+}
+
+impl MemoryView {
+    fn units(&self) -> usize {
+        self.notes.values().map(|entry| entry.units.len()).sum()
+    }
+}
+
+impl IndexView for MemoryView {
+    fn versions(&self) -> Result<BTreeMap<NoteKey, Version>, IndexError> {
+        Ok(self.notes.iter().map(|(key, entry)| (*key, entry.version)).collect())
     }
 
     fn unit_count(&self) -> Result<u64, IndexError> {
-        Ok(self.read(|s| s.notes.values().map(|entry| entry.units.len() as u64).sum()))
+        Ok(self.units() as u64)
+    }
+
+    fn frequency(&self, field: Field, term: &str) -> Result<u64, IndexError> {
+        Ok(self.notes.values().map(|entry| entry.places(field, term).len() as u64).sum())
+    }
+
+    fn best(
+        &self,
+        terms: &[Sought<'_>],
+        limit: usize,
+        keep: &mut dyn FnMut(NoteKey) -> bool,
+    ) -> Result<Best, IndexError> {
+        let mut scores: BTreeMap<(NoteKey, u32), f64> = BTreeMap::new();
+        for sought in terms {
+            let with = self.frequency(sought.field, sought.term)? as f64;
+            let rare = ((self.units() as f64 + 1.0) / (with + 0.5)).ln().max(0.0) + f64::MIN_POSITIVE;
+            for (key, entry) in self.notes.iter() {
+                for (unit, count) in entry.places(sought.field, sought.term) {
+                    let count = f64::from(*count);
+                    *scores.entry((*key, *unit)).or_default() += sought.weight * rare * count / (count + 0.4);
+                }
+            }
+        }
+        let mut ranked: Vec<((NoteKey, u32), f64)> = scores.into_iter().filter(|((note, _), _)| keep(*note)).collect();
+        ranked.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+        let complete = ranked.len() < limit;
+        let mut seen = BTreeSet::new();
+        let notes = ranked.into_iter().take(limit).map(|((note, _), _)| note).filter(|note| seen.insert(*note));
+        Ok(Best { notes: notes.map(Found::elsewhere).collect(), complete })
+    }
+
+    fn gather(&self, notes: &[Found], asked: Asked<'_>) -> Result<Vec<NoteTerms>, IndexError> {
+        let keys: BTreeSet<NoteKey> = notes.iter().map(|found| found.note).collect();
+        let fields = [(Field::Body, asked.terms), (Field::Header, asked.terms), (Field::Speaker, asked.speakers)];
+        let of = |note: NoteKey| {
+            let entry = self.notes.get(&note)?;
+            let mut standing = Vec::new();
+            for (field, terms) in fields {
+                for (term, text) in (0_u16..).zip(terms) {
+                    let places = entry.places(field, text).iter();
+                    standing.extend(places.map(|&(unit, count)| Standing { unit, field, term, count }));
+                }
+            }
+            standing.sort_unstable();
+            Some(NoteTerms { note, units: entry.units.clone(), standing })
+        };
+        Ok(keys.into_iter().filter_map(of).collect())
+    }
+
+    fn first(&self, field: Field, term: &str, limit: usize) -> Result<Vec<(NoteKey, UnitId)>, IndexError> {
+        let places = self.notes.iter().flat_map(|(key, entry)| {
+            entry.places(field, term).iter().filter_map(|(unit, _)| Some((*key, entry.id(*unit)?)))
+        });
+        Ok(places.take(limit).collect())
+    }
+
+    fn holders(&self, term: &str) -> Result<BTreeSet<NoteKey>, IndexError> {
+        let has = |entry: &Entry| [Field::Body, Field::Header].iter().any(|f| !entry.places(*f, term).is_empty());
+        Ok(self.notes.iter().filter(|(_, entry)| has(entry)).map(|(key, _)| *key).collect())
     }
 
     fn similar(&self, term: &str) -> Result<Vec<(String, u64)>, IndexError> {
-        Ok(self.read(|s| {
-            let body = s.terms.iter().filter(|((field, _), _)| *field == Field::Body);
-            body.filter(|((_, have), _)| one_edit_apart(have, term))
-                .map(|((_, have), places)| (have.clone(), places.len() as u64))
-                .collect()
-        }))
+        let mut found: BTreeMap<&str, u64> = BTreeMap::new();
+        for (have, places) in self.notes.values().flat_map(|entry| &entry.body) {
+            if one_edit_apart(have, term) {
+                *found.entry(have).or_default() += places.len() as u64;
+            }
+        }
+        Ok(found.into_iter().map(|(have, units)| (have.to_owned(), units)).collect())
     }
 }

@@ -1,13 +1,23 @@
-//! The index port: where which word stands. It knows nothing of scores, so that another engine can
-//! take the embedded one's place without touching the ranking.
+//! The index port: which notes hold the words, and where in them the words stand. How a score is made
+//! of that is not its business, so that another engine can take the embedded one's place without
+//! touching the ranking.
+//!
+//! An index is written through [`BlockIndex`] and read through an [`IndexView`], which never changes:
+//! what one search reads is of one moment, whatever is written meanwhile.
 
+mod disk;
+mod layered;
 mod memory;
+mod rows;
 mod tantivy_index;
+mod tantivy_view;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use dormouse_vault::{NotePath, Version};
 
+pub(crate) use layered::Layered;
 pub use memory::MemoryIndex;
 pub use tantivy_index::TantivyIndex;
 
@@ -92,49 +102,115 @@ pub struct IndexedNote {
     pub key: NoteKey,
     /// The version that was read.
     pub version: Version,
-    /// Its units; the first is the header, so that there is at least one.
+    /// The day that it states, in days since 1970-01-01; 0 without one. Of two notes that are as good
+    /// the newer is found first.
+    pub day: u16,
+    /// Its units, the header among them, so that there is at least one.
     pub units: Vec<IndexedUnit>,
 }
 
-/// One place of a term.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Posting {
+/// A term that a search looks for.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Sought<'a> {
+    /// Where it should stand.
+    pub field: Field,
+    /// The term.
+    pub term: &'a str,
+    /// How much it says against the others, > 0.
+    pub weight: f64,
+}
+
+/// A note that was found, with the place where the engine that found it has it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Found {
     /// The note.
     pub note: NoteKey,
-    /// The unit.
-    pub unit: UnitId,
-    /// How often, ≥ 1.
-    pub count: u32,
-    /// How many terms the unit's own text has.
+    at: Option<u64>,
+}
+
+impl Found {
+    /// A note that something else has found.
+    #[must_use]
+    pub const fn elsewhere(note: NoteKey) -> Self {
+        Self { note, at: None }
+    }
+}
+
+/// The notes of the best units.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Best {
+    /// Each once, best first.
+    pub notes: Vec<Found>,
+    /// Whether these are all notes in which a term stands.
+    pub complete: bool,
+}
+
+/// What is looked up in notes.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Asked<'a> {
+    /// Terms in the units' own text and in their headers, at most 65,535.
+    pub terms: &'a [&'a str],
+    /// Terms of speakers.
+    pub speakers: &'a [&'a str],
+}
+
+/// A unit of a note, as a search sees it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Unit {
+    /// Which it is.
+    pub id: UnitId,
+    /// What its form says.
+    pub marks: Marks,
+    /// How many terms its own text has.
     pub length: u32,
 }
 
-/// An inverted index over units. All answers are complete and ordered by note and unit.
-pub trait BlockIndex: Send + Sync + std::fmt::Debug {
-    /// The notes in it with the versions that were indexed.
-    ///
-    /// # Errors
-    /// [`IndexError`], as for every method here.
-    fn versions(&self) -> Result<BTreeMap<NoteKey, Version>, IndexError>;
+/// A term in a unit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Standing {
+    /// Index into [`NoteTerms::units`].
+    pub unit: u32,
+    /// Where in it.
+    pub field: Field,
+    /// Index into the list that was asked for.
+    pub term: u16,
+    /// How often, ≥ 1.
+    pub count: u32,
+}
 
+/// The units of a note, and where in them the terms stand that were asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NoteTerms {
+    /// The note.
+    pub note: NoteKey,
+    /// All of its units, in order; the header is the last.
+    pub units: Vec<Unit>,
+    /// In order of unit, field and term.
+    pub standing: Vec<Standing>,
+}
+
+/// An inverted index over units.
+pub trait BlockIndex: Send + Sync + std::fmt::Debug {
     /// Takes notes out and in, all of it or nothing; a note that is there already is replaced.
     ///
     /// # Errors
     /// [`IndexError::Busy`] when another process writes.
     fn apply(&self, remove: &[NoteKey], add: &mut dyn Iterator<Item = IndexedNote>) -> Result<(), IndexError>;
 
-    /// Every place of `term` in `field`.
+    /// The index as it is now, by all processes that write it.
     ///
     /// # Errors
     /// [`IndexError`].
-    fn postings(&self, field: Field, term: &str) -> Result<Vec<Posting>, IndexError>;
+    fn view(&self) -> Result<Arc<dyn IndexView>, IndexError>;
+}
 
-    /// The units of some notes with what their form says, in order; a note that isn't indexed has
-    /// none.
+/// An index at one moment. Every answer is exact but where it says so.
+pub trait IndexView: Send + Sync + std::fmt::Debug {
+    /// The notes in it with the versions that were indexed. O(notes).
     ///
     /// # Errors
-    /// [`IndexError`].
-    fn units(&self, notes: &[NoteKey]) -> Result<BTreeMap<NoteKey, Vec<(UnitId, Marks)>>, IndexError>;
+    /// [`IndexError`], as for every method here.
+    fn versions(&self) -> Result<BTreeMap<NoteKey, Version>, IndexError>;
 
     /// How many units there are.
     ///
@@ -142,9 +218,47 @@ pub trait BlockIndex: Send + Sync + std::fmt::Debug {
     /// [`IndexError`].
     fn unit_count(&self) -> Result<u64, IndexError>;
 
+    /// How many units have a term. From some thousands on an estimate is enough; 0 is exact.
+    ///
+    /// # Errors
+    /// [`IndexError`].
+    fn frequency(&self, field: Field, term: &str) -> Result<u64, IndexError>;
+
+    /// The notes of the `limit` units that the engine finds best for `terms`, rare terms weighing
+    /// more (BM25 or the like), of those that `keep` allows: nothing is cut before it was asked. Work
+    /// grows with the places of the terms at most, and less where the engine can pass places over.
+    ///
+    /// # Errors
+    /// [`IndexError`].
+    fn best(
+        &self,
+        terms: &[Sought<'_>],
+        limit: usize,
+        keep: &mut dyn FnMut(NoteKey) -> bool,
+    ) -> Result<Best, IndexError>;
+
+    /// The units of some notes with the places of the terms in them, in order of the notes' keys; a
+    /// note that isn't indexed is left out.
+    ///
+    /// # Errors
+    /// [`IndexError`].
+    fn gather(&self, notes: &[Found], asked: Asked<'_>) -> Result<Vec<NoteTerms>, IndexError>;
+
+    /// The first units that have a term, in an order of the engine's own in which the units of a note
+    /// stand together. O(limit).
+    ///
+    /// # Errors
+    /// [`IndexError`].
+    fn first(&self, field: Field, term: &str, limit: usize) -> Result<Vec<(NoteKey, UnitId)>, IndexError>;
+
+    /// The notes that have a term in a unit's own text or header. O(places).
+    ///
+    /// # Errors
+    /// [`IndexError`].
+    fn holders(&self, term: &str) -> Result<BTreeSet<NoteKey>, IndexError>;
+
     /// Terms of the units' own text that are one edit (insert, delete, replace, swap) away from
-    /// `term`, with the number of units that have them, in term order. Of a term that starts with
-    /// `a` to `z` or with `=` those that start so as well are enough.
+    /// `term`, with the number of units that have them, in term order.
     ///
     /// # Errors
     /// [`IndexError`].

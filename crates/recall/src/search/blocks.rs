@@ -1,13 +1,13 @@
 //! The score of a block with its surroundings: what stands around it, in its note, and what its
 //! form says. The formula and its weights are in docs/ranking.md.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use super::evidence::{Evidence, Place};
+use super::evidence::{BlockEvidence, Evidence, NoteEvidence};
 use super::request::SignalSwitches;
 use super::terms::Terms;
 use crate::config::RecallConfig;
-use crate::index::{BlockIndex, IndexError, Marks, NoteKey, UnitId};
+use crate::index::{Marks, NoteKey, UnitId};
 
 /// A scored block.
 #[derive(Debug, Clone, PartialEq)]
@@ -62,83 +62,39 @@ impl Asks {
     }
 }
 
-/// Scores the blocks of the notes that hold the best candidates; best first within a note.
+/// Scores the blocks of the notes that were found; best first within a note.
 pub(crate) fn score(
-    index: &dyn BlockIndex,
     evidence: &Evidence,
     terms: &Terms,
     asks: &Asks,
     allowed: &dyn Fn(NoteKey) -> bool,
     switches: SignalSwitches,
     config: &RecallConfig,
-) -> Result<BTreeMap<NoteKey, Vec<Scored>>, IndexError> {
+) -> BTreeMap<NoteKey, Vec<Scored>> {
     let mut out = BTreeMap::new();
-    let notes: Vec<NoteKey> = candidates(evidence, asks, allowed, switches, config).into_iter().collect();
-    for (note, units) in index.units(&notes)? {
-        let blocks = form_of(units);
-        let surroundings = Surroundings { note, blocks: &blocks, evidence, switches, config };
+    for (key, note) in evidence.notes().filter(|(key, note)| note.qualifies && allowed(*key)) {
+        let surroundings = Surroundings { note, fit: asks.fit(key), terms, asks, switches, config };
         let mut scored: Vec<Scored> =
-            blocks.iter().enumerate().filter_map(|(at, _)| surroundings.score(at, terms, asks)).collect();
-        scored.sort_by(|a, b| b.score().total_cmp(&a.score()).then(a.block.cmp(&b.block)));
+            note.blocks.iter().enumerate().filter_map(|(at, block)| surroundings.score(at, block)).collect();
+        best_first(&mut scored);
         if !scored.is_empty() {
-            out.insert(note, scored);
-        }
-    }
-    Ok(out)
-}
-
-/// The notes of the best blocks.
-fn candidates(
-    evidence: &Evidence,
-    asks: &Asks,
-    allowed: &dyn Fn(NoteKey) -> bool,
-    switches: SignalSwitches,
-    config: &RecallConfig,
-) -> BTreeSet<NoteKey> {
-    // Most blocks share their note with the one before.
-    let mut here: Option<(NoteKey, Option<f64>)> = None;
-    let mut note_share = |note: NoteKey| match here {
-        Some((have, share)) if have == note => share,
-        _ => {
-            let share = (evidence.qualifies(note) && allowed(note)).then(|| {
-                let said = if switches.note { config.note_share * evidence.note(note) } else { 0.0 };
-                said + config.date_bonus * asks.fit(note)
-            });
-            here = Some((note, share));
-            share
-        }
-    };
-    let mut ranked: Vec<(f64, Place)> = Vec::new();
-    for (place, score) in evidence.blocks() {
-        let lent = evidence.lent.get(&place).copied().unwrap_or(0.0);
-        ranked.extend(note_share(place.0).map(|share| (score + lent + share, place)));
-    }
-    let order = |a: &(f64, Place), b: &(f64, Place)| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1));
-    let wanted = config.candidates.max(1);
-    if ranked.len() > wanted {
-        ranked.select_nth_unstable_by(wanted, order);
-        ranked.truncate(wanted);
-    }
-    ranked.into_iter().map(|(_, place)| place.0).collect()
-}
-
-/// The blocks of a note in order, the parts of one taken together: the header first.
-fn form_of(units: Vec<(UnitId, Marks)>) -> Vec<(u32, Marks)> {
-    let mut out: Vec<(u32, Marks)> = Vec::new();
-    for (unit, marks) in units {
-        match out.last_mut() {
-            // A block asks when its last part does.
-            Some((block, have)) if *block == unit.block => *have = Marks(have.0 & !Marks::QUESTION | marks.0),
-            _ => out.push((unit.block, marks)),
+            out.insert(key, scored);
         }
     }
     out
 }
 
+/// Sorts blocks, best first.
+pub(crate) fn best_first(blocks: &mut [Scored]) {
+    blocks.sort_by(|a, b| b.score().total_cmp(&a.score()).then(a.block.cmp(&b.block)));
+}
+
 struct Surroundings<'a> {
-    note: NoteKey,
-    blocks: &'a [(u32, Marks)],
-    evidence: &'a Evidence,
+    note: &'a NoteEvidence,
+    /// How well the note's date fits.
+    fit: f64,
+    terms: &'a Terms,
+    asks: &'a Asks,
     switches: SignalSwitches,
     config: &'a RecallConfig,
 }
@@ -146,21 +102,15 @@ struct Surroundings<'a> {
 impl Surroundings<'_> {
     /// The own score of the block `by` places away, with its form; nothing for the note's header.
     fn near(&self, at: usize, by: isize) -> (f64, Marks) {
-        let found =
-            at.checked_add_signed(by).and_then(|at| self.blocks.get(at)).filter(|(block, _)| *block != UnitId::HEADER);
-        found.map_or((0.0, Marks::default()), |(block, marks)| (self.own(*block), *marks))
+        let found = at.checked_add_signed(by).and_then(|at| self.note.blocks.get(at));
+        found.filter(|b| b.block != UnitId::HEADER).map_or((0.0, Marks::default()), |b| (b.own, b.marks))
     }
 
-    fn own(&self, block: u32) -> f64 {
-        self.evidence.block((self.note, block))
-    }
-
-    fn score(&self, at: usize, terms: &Terms, asks: &Asks) -> Option<Scored> {
-        let (block, marks) = *self.blocks.get(at)?;
+    fn score(&self, at: usize, block: &BlockEvidence) -> Option<Scored> {
         let (switches, config) = (self.switches, self.config);
-        let mut scored = Scored { block, parts: Vec::new(), speaker: 1.0, cast: 1.0 };
-        scored.add("block", self.own(block));
-        let body = block != UnitId::HEADER;
+        let mut scored = Scored { block: block.block, parts: Vec::new(), speaker: 1.0, cast: 1.0 };
+        scored.add("block", block.own);
+        let body = block.block != UnitId::HEADER;
         if body && switches.neighbours {
             let (before, asked) = self.near(at, -1);
             scored.add("before", config.before_share * before);
@@ -171,30 +121,31 @@ impl Surroundings<'_> {
             }
         }
         if switches.digests {
-            scored.add("digests", self.evidence.lent.get(&(self.note, block)).copied().unwrap_or(0.0));
+            scored.add("digests", block.lent);
         }
         if scored.parts.is_empty() {
             return None;
         }
         if switches.note {
-            scored.add("note", config.note_share * self.evidence.note(self.note));
+            scored.add("note", config.note_share * self.note.said);
         }
-        scored.add("date", config.date_bonus * asks.fit(self.note));
-        if switches.form && terms.cast.contains(&self.note) {
+        scored.add("date", config.date_bonus * self.fit);
+        if switches.form && self.note.cast {
             scored.cast = (1.0 + config.cast_bonus).clamp(0.5, 2.0);
         }
         if body && switches.form {
-            self.add_form(&mut scored, marks, asks);
-            if terms.spoken.contains(&(self.note, block)) {
-                let bonus = if terms.names_others { config.subject_bonus } else { config.speaker_bonus };
+            self.add_form(&mut scored, block.marks);
+            if block.spoken {
+                let others = self.terms.names.len() > 1;
+                let bonus = if others { config.subject_bonus } else { config.speaker_bonus };
                 scored.speaker = (1.0 + bonus).clamp(0.5, 2.0);
             }
         }
         Some(scored)
     }
 
-    fn add_form(&self, scored: &mut Scored, marks: Marks, asks: &Asks) {
-        let config = self.config;
+    fn add_form(&self, scored: &mut Scored, marks: Marks) {
+        let (config, asks) = (self.config, self.asks);
         if marks.has(Marks::QUESTION) {
             scored.add("question", -config.question_penalty);
         }

@@ -60,11 +60,6 @@ impl Candidate {
     }
 }
 
-/// Sorts blocks, best first.
-pub(crate) fn best_first(blocks: &mut [Scored]) {
-    blocks.sort_by(|a, b| b.score().total_cmp(&a.score()).then(a.block.cmp(&b.block)));
-}
-
 /// How a score came about.
 pub(crate) fn explain(candidate: &Candidate) -> Explain {
     let (best, factors) = (candidate.blocks.first(), &candidate.factors);

@@ -1,45 +1,46 @@
 //! Which source blocks a digest block cites.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::{Arc, Mutex, PoisonError};
 
-use dormouse_vault::{Layer, Note, Snapshot};
+use dormouse_vault::{Note, NotePath, Snapshot};
 
 use super::reply::Citation;
 use crate::index::NoteKey;
 
-/// The citations of all digest notes of a snapshot.
+/// A block, as note and number.
+pub(crate) type Place = (NoteKey, u32);
+
+/// The cited source blocks of each block of a note.
+pub(crate) type Cited = BTreeMap<u32, Vec<Place>>;
+
+/// The citations of the notes of a snapshot, read when they are asked for and kept.
 #[derive(Debug, Default)]
 pub(crate) struct Citations {
-    /// Per digest block: the cited source blocks, as note and block number.
-    blocks: BTreeMap<(NoteKey, u32), Vec<(NoteKey, u32)>>,
+    known: Mutex<HashMap<NotePath, Arc<Cited>>>,
 }
 
 impl Citations {
-    /// Reads them. Linear in the links of the digest layer.
-    pub(crate) fn of(snapshot: &Snapshot) -> Self {
-        let mut blocks: BTreeMap<(NoteKey, u32), Vec<(NoteKey, u32)>> = BTreeMap::new();
-        for note in snapshot.notes().filter(|n| n.layer == Layer::Digest && n.is_live()) {
-            let key = NoteKey::of(&note.path);
-            for (number, cites) in by_block(note, snapshot) {
-                let targets = cites.iter().filter_map(|cite| {
-                    let target = snapshot.note(&cite.note)?;
-                    let id = cite.block.as_deref()?;
-                    let block = target
-                        .doc()
-                        .blocks
-                        .iter()
-                        .position(|b| b.id.as_deref().is_some_and(|have| have.eq_ignore_ascii_case(id)))?;
-                    Some((NoteKey::of(&cite.note), u32::try_from(block).ok()?))
-                });
-                blocks.entry((key, number)).or_default().extend(targets);
-            }
+    /// What the blocks of a digest cite. Linear in its links at first, then O(1).
+    pub(crate) fn of(&self, note: &Note, snapshot: &Snapshot) -> Arc<Cited> {
+        let known = || self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(cited) = known().get(&note.path) {
+            return Arc::clone(cited);
         }
-        Self { blocks }
-    }
-
-    /// The source blocks that a digest block cites.
-    pub(crate) fn of_block(&self, note: NoteKey, block: u32) -> &[(NoteKey, u32)] {
-        self.blocks.get(&(note, block)).map_or(&[], Vec::as_slice)
+        let mut cited = Cited::new();
+        for (number, cites) in by_block(note, snapshot) {
+            let targets = cites.iter().filter_map(|cite| {
+                let target = snapshot.note(&cite.note)?;
+                let id = cite.block.as_deref()?;
+                let is = |have: &str| have.eq_ignore_ascii_case(id);
+                let block = target.doc().blocks.iter().position(|b| b.id.as_deref().is_some_and(is))?;
+                Some((NoteKey::of(&cite.note), u32::try_from(block).ok()?))
+            });
+            cited.entry(number).or_default().extend(targets);
+        }
+        let cited = Arc::new(cited);
+        known().insert(note.path.clone(), Arc::clone(&cited));
+        cited
     }
 }
 

@@ -1,82 +1,93 @@
-//! Evidence: BM25 of blocks and of notes, from the places of the query's terms.
-//!
-//! The places of every term come in order of note and unit, so that one merge over all of them
-//! meets each unit once; nothing is kept but the units that some term stands in.
+//! Evidence: BM25 of the blocks of the notes that were found, and of these notes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::citations::Citations;
+use super::citations::{Cited, Place};
 use super::terms::{Term, Terms};
 use crate::config::RecallConfig;
-use crate::index::{NoteKey, Posting, UnitId};
+use crate::index::{Field, Marks, NoteKey, NoteTerms, Standing, Unit};
 
-/// A block, as note and number.
-pub(crate) type Place = (NoteKey, u32);
-
-/// What the query's words say about blocks and notes.
+/// What the query's words say about the notes that were found and their blocks.
 #[derive(Debug, Default)]
 pub(crate) struct Evidence {
-    /// BM25 per block (the best of its parts), 0..=1 of the best allowed block, in order.
-    blocks: Vec<(Place, f64)>,
-    /// BM25 per note, 0..=1 of the best allowed note, in order.
-    notes: Vec<(NoteKey, Said)>,
-    /// Per block: the share of the digest blocks that cite it.
-    pub(crate) lent: BTreeMap<Place, f64>,
+    notes: BTreeMap<NoteKey, NoteEvidence>,
 }
 
 /// What a note has of the query.
-#[derive(Debug, Clone, Copy, Default)]
-struct Said {
-    score: f64,
+#[derive(Debug, Default)]
+pub(crate) struct NoteEvidence {
+    /// BM25 of the whole note, 0..=1 of the best note that may be returned.
+    pub(crate) said: f64,
     /// Whether a qualifying term stands in it, or in a digest block that cites it.
-    qualifies: bool,
+    pub(crate) qualifies: bool,
+    /// Whether all persons speak in it whom the query names.
+    pub(crate) cast: bool,
+    /// Its blocks in order, the header last.
+    pub(crate) blocks: Vec<BlockEvidence>,
+}
+
+/// What a block has of the query.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct BlockEvidence {
+    /// Index into the note's blocks, or [`UnitId::HEADER`].
+    pub(crate) block: u32,
+    /// What its form says.
+    pub(crate) marks: Marks,
+    /// BM25 of the best of its parts, 0..=1 of the best block that may be returned.
+    pub(crate) own: f64,
+    /// The share of the digest blocks that cite it.
+    pub(crate) lent: f64,
+    /// Whether the person speaks whom the query is about.
+    pub(crate) spoken: bool,
+    /// The terms in its own text, a bit each.
+    words: u64,
 }
 
 impl Evidence {
-    /// The blocks that some term stands in, with their scores.
-    pub(crate) fn blocks(&self) -> impl Iterator<Item = (Place, f64)> {
-        self.blocks.iter().copied()
+    /// The notes in order of their keys.
+    pub(crate) fn notes(&self) -> impl Iterator<Item = (NoteKey, &NoteEvidence)> {
+        self.notes.iter().map(|(key, note)| (*key, note))
     }
 
-    /// The score of a block. O(log n).
-    pub(crate) fn block(&self, place: Place) -> f64 {
-        let at = self.blocks.binary_search_by(|(have, _)| have.cmp(&place));
-        at.ok().and_then(|at| self.blocks.get(at)).map_or(0.0, |(_, score)| *score)
-    }
-
-    /// The score of a note. O(log n).
-    pub(crate) fn note(&self, note: NoteKey) -> f64 {
-        self.said(note).map_or(0.0, |said| said.score)
-    }
-
-    /// Whether a qualifying term stands in a note. O(log n).
-    pub(crate) fn qualifies(&self, note: NoteKey) -> bool {
-        self.said(note).is_some_and(|said| said.qualifies)
-    }
-
-    /// The notes that qualify, in order.
+    /// The keys of the notes that qualify, in order.
     pub(crate) fn qualified(&self) -> impl Iterator<Item = NoteKey> {
-        self.notes.iter().filter(|(_, said)| said.qualifies).map(|(note, _)| *note)
-    }
-
-    fn said(&self, note: NoteKey) -> Option<&Said> {
-        let at = self.notes.binary_search_by(|(have, _)| have.cmp(&note)).ok()?;
-        self.notes.get(at).map(|(_, said)| said)
+        self.notes.iter().filter(|(_, note)| note.qualifies).map(|(key, _)| *key)
     }
 }
 
-/// What may take part.
-pub(crate) struct Scope<'a> {
-    /// Whether a note is live.
-    pub(crate) live: &'a dyn Fn(NoteKey) -> bool,
-    /// Whether a note may be returned.
-    pub(crate) allowed: &'a dyn Fn(NoteKey) -> bool,
-    /// Whether a note's blocks lend to the blocks that they cite.
-    pub(crate) lends: &'a dyn Fn(NoteKey) -> bool,
+impl NoteEvidence {
+    fn block(&self, block: u32) -> Option<&BlockEvidence> {
+        self.blocks.get(self.blocks.partition_point(|have| have.block < block)).filter(|have| have.block == block)
+    }
+
+    fn block_mut(&mut self, block: u32) -> Option<&mut BlockEvidence> {
+        let at = self.blocks.partition_point(|have| have.block < block);
+        self.blocks.get_mut(at).filter(|have| have.block == block)
+    }
+}
+
+/// How much there is to search.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Extent {
     /// Units in the index.
     pub(crate) units: u64,
     /// Notes in the vault.
     pub(crate) notes: usize,
+}
+
+/// A digest block that may lend: its terms, and what it cites.
+#[derive(Debug)]
+pub(crate) struct Lender {
+    block: u32,
+    words: Vec<(usize, f64)>,
+}
+
+/// BM25 of this query.
+pub(crate) struct Bm25<'a> {
+    terms: &'a Terms,
+    rarities: Vec<Rarity>,
+    average: f64,
+    config: &'a RecallConfig,
 }
 
 /// Rarities of a term: in blocks, in headers, in notes.
@@ -87,133 +98,19 @@ struct Rarity {
     note: f64,
 }
 
-/// A unit in which some term stands.
-#[derive(Debug, Default)]
-struct Row {
-    /// Term and count.
-    body: Vec<(usize, f64)>,
-    /// Terms.
-    header: Vec<usize>,
-    length: f64,
-}
-
-/// Scores blocks and notes. Linear in the places of the terms, times the number of terms.
-pub(crate) fn weigh(terms: &Terms, citations: &Citations, scope: &Scope<'_>, config: &RecallConfig) -> Evidence {
-    let rarities: Vec<Rarity> = terms.terms.iter().map(|term| rarity_of(term, scope)).collect();
-    let average = average_length(terms, config);
-    let bm25 = Bm25 { terms: &terms.terms, rarities: &rarities, average, config };
-    let mut out = Evidence::default();
-    let mut lending: Vec<(Place, Row)> = Vec::new();
-    let mut words: Vec<f64> = vec![0.0; terms.terms.len()];
-    let mut qualifies = false;
-    let mut here: Option<(NoteKey, bool, bool)> = None;
-    merge(&terms.terms, |note, unit, row| {
-        if here.is_none_or(|(have, ..)| have != note) {
-            if let Some((before, true, _)) = here {
-                out.notes.push((before, bm25.note(&mut words, qualifies)));
-            }
-            let live = (scope.live)(note);
-            here = Some((note, live, live && (scope.lends)(note)));
-            qualifies = false;
-        }
-        let Some((_, true, lends)) = here else {
-            return;
-        };
-        for (at, count) in &row.body {
-            words.get_mut(*at).into_iter().for_each(|have| *have += count);
-        }
-        let mut standing = row.body.iter().map(|(at, _)| at).chain(&row.header);
-        qualifies |= standing.any(|at| terms.terms.get(*at).is_some_and(|term| term.qualifies));
-        let score = bm25.row(row);
-        match out.blocks.last_mut() {
-            Some((place, best)) if *place == (note, unit.block) => *best = best.max(score),
-            _ => out.blocks.push(((note, unit.block), score)),
-        }
-        if lends && !citations.of_block(note, unit.block).is_empty() {
-            lending.push(((note, unit.block), std::mem::take(row)));
-        }
-    });
-    if let Some((last, true, _)) = here {
-        out.notes.push((last, bm25.note(&mut words, qualifies)));
+impl<'a> Bm25<'a> {
+    /// `found` are the notes that the mean length of a length norm is taken from.
+    pub(crate) fn of(terms: &'a Terms, extent: Extent, found: &[NoteTerms], config: &'a RecallConfig) -> Self {
+        let rarities = terms.terms.iter().map(|term| rarity_of(term, extent)).collect();
+        Self { terms, rarities, average: average_length(found, config), config }
     }
-    lend(&mut out, &lending, citations, scope, &bm25);
-    normalise(&mut out, scope);
-    out
-}
 
-fn rarity_of(term: &Term, scope: &Scope<'_>) -> Rarity {
-    let mut notes = 0;
-    let mut last = None;
-    for place in &term.body {
-        notes += usize::from(last != Some(place.note));
-        last = Some(place.note);
-    }
-    Rarity {
-        body: rarity(term.body.len(), scope.units),
-        header: rarity(term.header.len(), scope.units),
-        note: rarity(notes, scope.notes as u64),
-    }
-}
-
-/// BM25's inverse document frequency: `ln(1 + (N - n + ½) / (n + ½))`.
-fn rarity(with: usize, of: u64) -> f64 {
-    let (with, of) = (with as f64, of as f64);
-    (1.0 + (of - with + 0.5).max(0.0) / (with + 0.5)).ln()
-}
-
-/// The mean length of the places, which only a length norm asks for.
-fn average_length(terms: &Terms, config: &RecallConfig) -> f64 {
-    if config.b == 0.0 {
-        return 0.0;
-    }
-    let places = || terms.terms.iter().flat_map(|term| &term.body);
-    places().map(|place| f64::from(place.length)).sum::<f64>() / places().count().max(1) as f64
-}
-
-/// Calls `visit` for each unit that some term stands in, in order of note and unit.
-fn merge(terms: &[Term], mut visit: impl FnMut(NoteKey, UnitId, &mut Row)) {
-    let mut lists: Vec<(usize, bool, &[Posting])> = Vec::new();
-    for (at, term) in terms.iter().enumerate() {
-        lists.extend([(at, true, term.body.as_slice()), (at, false, term.header.as_slice())]);
-    }
-    lists.retain(|(_, _, places)| !places.is_empty());
-    let mut row = Row::default();
-    while let Some(next) = lists.iter().filter_map(|(_, _, places)| places.first()).map(|p| (p.note, p.unit)).min() {
-        row.body.clear();
-        row.header.clear();
-        row.length = 0.0;
-        let mut spent = false;
-        for (at, body, places) in &mut lists {
-            let Some((place, rest)) = places.split_first().filter(|(place, _)| (place.note, place.unit) == next) else {
-                continue;
-            };
-            if *body {
-                row.body.push((*at, f64::from(place.count)));
-                row.length = f64::from(place.length);
-            } else {
-                row.header.push(*at);
-            }
-            *places = rest;
-            spent |= rest.is_empty();
-        }
-        if spent {
-            lists.retain(|(_, _, places)| !places.is_empty());
-        }
-        visit(next.0, next.1, &mut row);
-    }
-}
-
-/// BM25 of rows of this query.
-struct Bm25<'a> {
-    terms: &'a [Term],
-    rarities: &'a [Rarity],
-    average: f64,
-    config: &'a RecallConfig,
-}
-
-impl Bm25<'_> {
     fn weight(&self, at: usize) -> f64 {
-        self.terms.get(at).map_or(0.0, |term| term.weight)
+        self.terms.terms.get(at).map_or(0.0, |term| term.weight)
+    }
+
+    fn qualifies(&self, at: usize) -> bool {
+        self.terms.terms.get(at).is_some_and(|term| term.qualifies)
     }
 
     fn rare(&self, at: usize) -> Rarity {
@@ -227,96 +124,182 @@ impl Bm25<'_> {
         count * (k1 + 1.0) / (count + k1 * norm)
     }
 
-    fn row(&self, row: &Row) -> f64 {
-        let body: f64 = row
-            .body
-            .iter()
-            .map(|&(at, count)| self.weight(at) * self.rare(at).body * self.saturate(count, row.length))
-            .sum();
-        let header: f64 = row.header.iter().map(|&at| self.weight(at) * self.rare(at).header).sum();
-        body + self.config.header_weight * header
+    fn in_body(&self, at: usize, count: f64, length: f64) -> f64 {
+        self.weight(at) * self.rare(at).body * self.saturate(count, length)
     }
 
-    /// The score of a note from its counts, which are spent.
-    fn note(&self, words: &mut [f64], qualifies: bool) -> Said {
-        let mut score = 0.0;
-        for (at, count) in words.iter_mut().enumerate().filter(|(_, count)| **count > 0.0) {
-            score += self.weight(at) * self.rare(at).note * self.saturate(*count, self.average);
-            *count = 0.0;
+    fn in_header(&self, at: usize) -> f64 {
+        self.config.header_weight * self.weight(at) * self.rare(at).header
+    }
+
+    fn in_note(&self, at: usize, count: f64) -> f64 {
+        self.weight(at) * self.rare(at).note * self.saturate(count, self.average)
+    }
+
+    fn text(&self, words: &[(usize, f64)]) -> f64 {
+        words.iter().map(|(at, count)| self.in_body(*at, *count, 0.0)).sum()
+    }
+
+    /// Weighs what stands in a note, and says what its blocks could lend. Linear.
+    pub(crate) fn weigh(&self, note: &NoteTerms) -> (NoteEvidence, Vec<Lender>) {
+        let mut out = NoteEvidence::default();
+        let mut lenders: Vec<Lender> = Vec::new();
+        let mut counts: Vec<f64> = vec![0.0; self.terms.terms.len()];
+        let mut speaking: u64 = 0;
+        let mut rest = note.standing.as_slice();
+        for (number, unit) in (0_u32..).zip(&note.units) {
+            let (here, later) = rest.split_at(rest.partition_point(|standing| standing.unit <= number));
+            rest = later;
+            let mut block = BlockEvidence { block: unit.id.block, marks: unit.marks, ..BlockEvidence::default() };
+            let mut words: Vec<(usize, f64)> = Vec::new();
+            for Standing { field, term, count, .. } in here.iter().copied() {
+                let (at, count) = (usize::from(term), f64::from(count));
+                match field {
+                    Field::Body => {
+                        block.own += self.in_body(at, count, f64::from(unit.length));
+                        block.words |= 1 << (at % 64);
+                        counts.get_mut(at).into_iter().for_each(|have| *have += count);
+                        words.push((at, count));
+                        out.qualifies |= self.qualifies(at);
+                    }
+                    Field::Header => {
+                        block.own += self.in_header(at);
+                        out.qualifies |= self.qualifies(at);
+                    }
+                    Field::Speaker => {
+                        speaking |= 1 << (at % 64);
+                        block.spoken |= self.terms.subject == Some(at);
+                    }
+                }
+            }
+            if !words.is_empty() {
+                lenders.push(Lender { block: block.block, words });
+            }
+            match out.blocks.last_mut().filter(|have| have.block == block.block) {
+                Some(have) => have.join(block),
+                None => out.blocks.push(block),
+            }
         }
-        Said { score, qualifies }
+        let named = (0..self.terms.names.len()).fold(0, |all: u64, at| all | 1 << (at % 64));
+        out.cast = named != 0 && speaking & named == named;
+        out.said = counts.iter().enumerate().filter(|(_, c)| **c > 0.0).map(|(at, c)| self.in_note(at, *c)).sum();
+        (out, lenders)
     }
 }
 
-/// What digest blocks add to the source blocks that they cite: their words are counted there as
-/// well, and a share of their score goes there. Only words that the source block lacks add
-/// anything, since a digest that repeats its source is no second witness.
-fn lend(out: &mut Evidence, lending: &[(Place, Row)], citations: &Citations, scope: &Scope<'_>, bm25: &Bm25<'_>) {
-    let mut targets: BTreeMap<Place, BTreeMap<usize, f64>> = BTreeMap::new();
-    let mut cited: BTreeSet<NoteKey> = BTreeSet::new();
-    for ((note, block), row) in lending {
-        let qualifies = row.body.iter().any(|(at, _)| bm25.terms.get(*at).is_some_and(|term| term.qualifies));
-        for target in citations.of_block(*note, *block).iter().filter(|(note, _)| (scope.live)(*note)) {
-            if qualifies {
-                cited.insert(target.0);
-            }
-            let have = words_of(bm25.terms, *target);
-            let added = row.body.iter().filter(|(at, _)| !have.contains(at)).copied();
-            let added = Row { body: added.collect(), ..Row::default() };
-            if added.body.is_empty() {
-                continue;
-            }
-            let share = bm25.config.digest_share * bm25.row(&added);
-            let lent = out.lent.entry(*target).or_insert(0.0);
-            *lent = lent.max(share);
-            let words = targets.entry(*target).or_default();
-            for (at, count) in added.body {
-                *words.entry(at).or_insert(0.0) += bm25.config.expansion_weight * count;
-            }
-        }
-    }
-    for (place, words) in targets {
-        // Of the terms that it lacked, each adds what it would have in the block's own text.
-        let more = bm25.row(&Row { body: words.into_iter().collect(), ..Row::default() });
-        match out.blocks.binary_search_by(|(have, _)| have.cmp(&place)) {
-            Ok(at) => out.blocks.get_mut(at).into_iter().for_each(|(_, score)| *score += more),
-            Err(at) => out.blocks.insert(at, (place, more)),
-        }
-    }
-    for note in cited {
-        match out.notes.binary_search_by(|(have, _)| have.cmp(&note)) {
-            Ok(at) => out.notes.get_mut(at).into_iter().for_each(|(_, said)| said.qualifies = true),
-            Err(at) => out.notes.insert(at, (note, Said { score: 0.0, qualifies: true })),
-        }
+impl BlockEvidence {
+    /// Takes in a further part of the block, which asks when its last part does.
+    fn join(&mut self, part: Self) {
+        self.marks = Marks(self.marks.0 & !Marks::QUESTION | part.marks.0);
+        self.own = self.own.max(part.own);
+        self.spoken |= part.spoken;
+        self.words |= part.words;
     }
 }
 
-/// The terms that a block's own text has, in any of its parts. O(log n) a term.
-fn words_of(terms: &[Term], (note, block): Place) -> BTreeSet<usize> {
-    let stands = |term: &Term| {
-        let first = term.body.partition_point(|p| (p.note, p.unit.block) < (note, block));
-        term.body.get(first).is_some_and(|p| (p.note, p.unit.block) == (note, block))
-    };
-    terms.iter().enumerate().filter(|(_, term)| stands(term)).map(|(at, _)| at).collect()
+fn rarity_of(term: &Term, extent: Extent) -> Rarity {
+    Rarity {
+        body: rarity(term.body as f64, extent.units as f64),
+        header: rarity(term.header as f64, extent.units as f64),
+        note: rarity(term.notes, extent.notes as f64),
+    }
 }
 
-fn normalise(out: &mut Evidence, scope: &Scope<'_>) {
-    let mut here: Option<(NoteKey, bool)> = None;
-    let mut allowed = |note: NoteKey| match here {
-        Some((have, allowed)) if have == note => allowed,
-        _ => {
-            let allowed = (scope.allowed)(note);
-            here = Some((note, allowed));
-            allowed
-        }
-    };
-    let best = out.blocks.iter().filter(|((note, _), _)| allowed(*note)).map(|(_, s)| *s).fold(0.0, f64::max);
-    if best > 0.0 {
-        let scores = out.blocks.iter_mut().map(|(_, score)| score).chain(out.lent.values_mut());
-        scores.for_each(|score| *score = (*score / best).min(1.0));
+/// BM25's inverse document frequency: `ln(1 + (N - n + ½) / (n + ½))`.
+fn rarity(with: f64, of: f64) -> f64 {
+    (1.0 + (of - with + 0.5).max(0.0) / (with + 0.5)).ln()
+}
+
+/// The mean length of the units, which only a length norm asks for.
+fn average_length(found: &[NoteTerms], config: &RecallConfig) -> f64 {
+    if config.b == 0.0 {
+        return 0.0;
     }
-    let best = out.notes.iter().filter(|(note, _)| allowed(*note)).map(|(_, s)| s.score).fold(0.0, f64::max);
-    if best > 0.0 {
-        out.notes.iter_mut().for_each(|(_, said)| said.score = (said.score / best).min(1.0));
+    let lengths = || found.iter().flat_map(|note| &note.units).map(|unit: &Unit| f64::from(unit.length));
+    lengths().sum::<f64>() / lengths().count().max(1) as f64
+}
+
+/// The evidence on the way: what was weighed, and what digest blocks add to it.
+pub(crate) struct Weighing<'a> {
+    bm25: Bm25<'a>,
+    notes: BTreeMap<NoteKey, NoteEvidence>,
+    lending: Vec<(Vec<Place>, Vec<(usize, f64)>)>,
+}
+
+impl<'a> Weighing<'a> {
+    pub(crate) fn new(bm25: Bm25<'a>) -> Self {
+        Self { bm25, notes: BTreeMap::new(), lending: Vec::new() }
+    }
+
+    /// Takes in a note; `cited` is what its blocks cite, for one that lends.
+    pub(crate) fn add(&mut self, note: &NoteTerms, cited: Option<&Cited>) {
+        let (evidence, lenders) = self.bm25.weigh(note);
+        self.notes.insert(note.note, evidence);
+        for lender in lenders {
+            let places = cited.and_then(|cited| cited.get(&lender.block)).filter(|places| !places.is_empty());
+            self.lending.extend(places.map(|places| (places.clone(), lender.words)));
+        }
+    }
+
+    /// The notes that are lent to and were not taken in yet.
+    pub(crate) fn lacking(&self) -> BTreeSet<NoteKey> {
+        let cited = self.lending.iter().flat_map(|(places, _)| places).map(|(note, _)| *note);
+        cited.filter(|note| !self.notes.contains_key(note)).collect()
+    }
+
+    /// Lends, and scales to the best of what may be returned.
+    pub(crate) fn finish(mut self, returned: &dyn Fn(NoteKey) -> bool) -> Evidence {
+        self.lend();
+        let allowed: BTreeSet<NoteKey> = self.notes.keys().copied().filter(|note| returned(*note)).collect();
+        let of = |note: &NoteKey| allowed.contains(note);
+        let blocks = self.notes.iter().filter(|(key, _)| of(key)).flat_map(|(_, note)| &note.blocks);
+        let best = blocks.map(|block| block.own).fold(0.0, f64::max);
+        let said = self.notes.iter().filter(|(key, _)| of(key)).map(|(_, note)| note.said).fold(0.0, f64::max);
+        let scale = |value: f64, best: f64| if best > 0.0 { (value / best).min(1.0) } else { value };
+        for note in self.notes.values_mut() {
+            note.said = scale(note.said, said);
+            for block in &mut note.blocks {
+                block.own = scale(block.own, best);
+                block.lent = scale(block.lent, best);
+            }
+        }
+        Evidence { notes: self.notes }
+    }
+
+    /// What digest blocks add to the source blocks that they cite: their words are counted there as
+    /// well, and a share of their score goes there. Only words that the source block lacks add
+    /// anything, since a digest that repeats its source is no second witness.
+    fn lend(&mut self) {
+        let mut added: BTreeMap<Place, BTreeMap<usize, f64>> = BTreeMap::new();
+        for (places, words) in &self.lending {
+            let qualifies = words.iter().any(|(at, _)| self.bm25.qualifies(*at));
+            for (note, block) in places {
+                let Some(evidence) = self.notes.get_mut(note) else {
+                    continue;
+                };
+                evidence.qualifies |= qualifies;
+                let have = evidence.block(*block).map_or(0, |block| block.words);
+                let new: Vec<(usize, f64)> =
+                    words.iter().copied().filter(|(at, _)| have & 1 << (at % 64) == 0).collect();
+                if new.is_empty() {
+                    continue;
+                }
+                let share = self.bm25.config.digest_share * self.bm25.text(&new);
+                if let Some(block) = evidence.block_mut(*block) {
+                    block.lent = block.lent.max(share);
+                }
+                let words = added.entry((*note, *block)).or_default();
+                for (at, count) in new {
+                    *words.entry(at).or_insert(0.0) += self.bm25.config.expansion_weight * count;
+                }
+            }
+        }
+        for ((note, block), words) in added {
+            // Of the terms that it lacked, each adds what it would have in the block's own text.
+            let words: Vec<(usize, f64)> = words.into_iter().collect();
+            let more = self.bm25.text(&words);
+            let block = self.notes.get_mut(&note).and_then(|evidence| evidence.block_mut(block));
+            block.into_iter().for_each(|block| block.own += more);
+        }
     }
 }

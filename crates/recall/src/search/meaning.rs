@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::index::{BlockIndex, Field, IndexError, NoteKey};
+use crate::index::{IndexError, IndexView, NoteKey};
 use crate::text::{Role, analyze};
 
 /// A phrase as a run of words; case, accents and punctuation don't count.
@@ -24,14 +24,13 @@ impl Phrase {
 }
 
 /// The notes that may hold `text`: those with all of its meaningful terms, in block or header.
-pub(crate) fn holders(index: &dyn BlockIndex, text: &str) -> Result<Option<BTreeSet<NoteKey>>, IndexError> {
+pub(crate) fn holders(view: &dyn IndexView, text: &str) -> Result<Option<BTreeSet<NoteKey>>, IndexError> {
     let mut out: Option<BTreeSet<NoteKey>> = None;
     for word in analyze(text) {
         let main =
             word.terms.iter().filter(|(role, _)| matches!(role, Role::Stem | Role::Whole | Role::Single | Role::Stop));
         for (_, term) in main {
-            let mut notes: BTreeSet<NoteKey> = index.postings(Field::Body, term)?.iter().map(|p| p.note).collect();
-            notes.extend(index.postings(Field::Header, term)?.iter().map(|p| p.note));
+            let notes = view.holders(term)?;
             out = Some(match out {
                 None => notes,
                 Some(have) => have.intersection(&notes).copied().collect(),

@@ -3,10 +3,10 @@
 //! query → terms → evidence (what stands where) → blocks (scores with their surroundings) →
 //! factors (what the note is) → links → pairs (a digest and its source are one result) → passages.
 
-mod allowed;
 mod blocks;
 mod candidate;
 mod citations;
+mod conditions;
 mod dates;
 mod evidence;
 mod factors;

@@ -2,21 +2,19 @@
 //! places.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
-use dormouse_vault::Layer;
+use dormouse_vault::{Layer, Snapshot};
 
 use super::blocks::Scored;
 use super::candidate::Candidate;
-use super::citations::Citations;
+use super::citations::{Citations, Place};
 use crate::index::{NoteKey, UnitId};
 
 /// A block speaks for its note from this share of the note's best block on.
 const SPEAKS: f64 = 0.6;
 /// The better place of a pair is worth at most this factor to its other half.
 const MAX_SHARED: f64 = 2.0;
-
-/// A block of a note.
-type Place = (NoteKey, u32);
 
 /// What a note has to say to a query.
 struct Claims {
@@ -28,16 +26,17 @@ struct Claims {
 }
 
 impl Claims {
-    fn of(candidate: &Candidate, citations: &Citations) -> Self {
+    fn of(candidate: &Candidate, citations: &Citations, snapshot: &Snapshot) -> Self {
         let key = NoteKey::of(&candidate.note.path);
         let digest = candidate.note.layer == Layer::Digest;
+        let cited = if digest { citations.of(&candidate.note, snapshot) } else { Arc::default() };
         let body = || candidate.blocks.iter().filter(|b| b.block != UnitId::HEADER);
         let least = SPEAKS * body().next().map_or(0.0, Scored::score);
         let blocks: Vec<BTreeSet<Place>> = body()
             .take_while(|b| b.score() >= least)
             .map(|b| {
                 if digest {
-                    citations.of_block(key, b.block).iter().copied().collect()
+                    cited.get(&b.block).into_iter().flatten().copied().collect()
                 } else {
                     BTreeSet::from([(key, b.block)])
                 }
@@ -71,10 +70,10 @@ struct Placed {
 ///   it, takes the digest's place and score: its text holds what both say.
 ///
 /// O(n log n) in the blocks that speak and their citations.
-pub(crate) fn collapse(ranked: Vec<Candidate>, citations: &Citations) -> Vec<Candidate> {
+pub(crate) fn collapse(ranked: Vec<Candidate>, citations: &Citations, snapshot: &Snapshot) -> Vec<Candidate> {
     let mut ranking = Ranking::default();
     for candidate in ranked {
-        let claims = Claims::of(&candidate, citations);
+        let claims = Claims::of(&candidate, citations, snapshot);
         if claims.digest {
             ranking.take_digest(candidate, claims);
         } else {

@@ -46,7 +46,7 @@ fn passage(
     let block: &Block = note.doc().blocks.get(usize::try_from(at).ok()?)?;
     let shown = block_text(block, text);
     Some(Passage {
-        heading_path: heading_path(note, block),
+        heading_path: heading_path(note.doc(), block),
         lines: block.lines,
         block_id: block.id.clone(),
         text: shown.to_owned(),

@@ -4,18 +4,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use chrono::{DateTime, FixedOffset};
-use dormouse_vault::text::is_cjk;
 use dormouse_vault::{Layer, Note, NotePath, Vault};
 
-use super::allowed::Allowed;
-use super::blocks::{self, Asks, Scored};
-use super::candidate::{Candidate, best_first, explain, same_text, uncrowded};
+use super::blocks::{self, Asks, Scored, best_first};
+use super::candidate::{Candidate, explain, same_text, uncrowded};
 use super::citations::by_block;
+use super::conditions::Conditions;
 use super::dates::named;
-use super::evidence::{Evidence, Scope, weigh};
+use super::evidence::{Bm25, Evidence, Extent, Weighing};
 use super::factors::{Factors, boost_communities};
 use super::links::spread;
-use super::meaning::{Phrase, holders};
+use super::meaning::Phrase;
 use super::pairs::collapse;
 use super::passages::passages;
 use super::query::Query;
@@ -26,7 +25,7 @@ use super::terms::{Terms, look_up};
 use crate::config::RecallConfig;
 use crate::error::RecallError;
 use crate::filter::stated_date;
-use crate::index::{NoteKey, UnitId};
+use crate::index::{Asked, Found, NoteKey, UnitId};
 use crate::sync::Current;
 use crate::text::{asks_when, asks_where, fold};
 use crate::units::block_text;
@@ -70,7 +69,7 @@ pub(crate) fn run(
     candidates.sort_by(|a, b| b.score().total_cmp(&a.score()).then_with(|| a.note.path.cmp(&b.note.path)));
     let total = candidates.len();
     if pairing == Pairing::OneResult {
-        candidates = collapse(candidates, &current.citations);
+        candidates = collapse(candidates, &current.citations, &current.snapshot);
     }
     let (hits, stale) = search.hits(uncrowded(candidates, config.digest_crowd), &terms);
     let warnings = current.warnings.iter().cloned().chain(search.signals.warnings).collect();
@@ -90,31 +89,22 @@ struct Search<'a> {
 
 impl Search<'_> {
     fn candidates(&self) -> Result<(Vec<Candidate>, Terms), RecallError> {
-        let index = self.current.index.as_ref();
-        let mut allowed = Allowed::default();
-        self.leave_out(&mut allowed)?;
-        let held = self.phrases(&mut allowed)?;
+        let view = self.current.view.as_ref();
+        let conditions = Conditions::of(&self.query, view)?;
         if self.query.text.trim().is_empty() {
             let filtered = !(self.query.filters.is_empty() && self.request.filters.is_empty());
-            let all = if filtered { self.newest(&allowed) } else { Vec::new() };
+            let all = if filtered { self.newest(&conditions) } else { Vec::new() };
             return Ok((all, Terms::default()));
         }
         let switches = self.request.signals;
-        let terms = look_up(index, &self.query.text, self.config, switches.form)?;
-        let may = |note: NoteKey| self.may(note, &allowed);
-        let scope = Scope {
-            live: &|note| self.current.notes.contains_key(&note),
-            allowed: &may,
-            lends: &|note| switches.digests && self.lends(note),
-            units: index.unit_count()?,
-            notes: self.current.notes.len(),
-        };
-        let evidence = weigh(&terms, &self.current.citations, &scope, self.config);
+        let terms = look_up(view, &self.query.text, self.config, switches.form)?;
+        let may = |note: NoteKey| self.may(note, &conditions);
+        let evidence = self.evidence(&terms, &may)?;
         let asks = self.asks(&evidence);
-        let scored = blocks::score(index, &evidence, &terms, &asks, &may, switches, self.config)?;
+        let scored = blocks::score(&evidence, &terms, &asks, &may, switches, self.config);
         let mut candidates: BTreeMap<NoteKey, Candidate> = BTreeMap::new();
         for (key, mut blocks) in scored {
-            if let Some(at) = held.get(&key) {
+            if let Some(at) = conditions.held(key) {
                 blocks.iter_mut().filter(|s| at.contains(&s.block)).for_each(|s| s.parts.push(("phrase", 1.0)));
                 best_first(&mut blocks);
             }
@@ -123,7 +113,7 @@ impl Search<'_> {
             }
         }
         if switches.links {
-            self.follow_links(&mut candidates, &allowed);
+            self.follow_links(&mut candidates, &conditions);
         }
         let mut candidates: Vec<Candidate> = candidates.into_values().collect();
         if switches.community {
@@ -133,6 +123,50 @@ impl Search<'_> {
             boost_communities(&mut ranked, &self.signals, self.config);
         }
         Ok((candidates, terms))
+    }
+
+    /// What the notes of the best blocks have of the query, with the source blocks that their digest
+    /// blocks cite.
+    fn evidence(&self, terms: &Terms, may: &dyn Fn(NoteKey) -> bool) -> Result<Evidence, RecallError> {
+        let view = self.current.view.as_ref();
+        let lends = |note: NoteKey| self.request.signals.digests && self.lends(note);
+        let found = self.found(terms, may, &lends)?;
+        let (texts, names) = (terms.texts(), terms.names.iter().map(String::as_str).collect::<Vec<_>>());
+        let asked = Asked { terms: &texts, speakers: &names };
+        let gathered = view.gather(&found, asked)?;
+        let extent = Extent { units: view.unit_count()?, notes: self.current.notes.len() };
+        let mut weighing = Weighing::new(Bm25::of(terms, extent, &gathered, self.config));
+        for note in &gathered {
+            let lender = self.current.notes.get(&note.note).filter(|_| lends(note.note));
+            let cited = lender.map(|lender| self.current.citations.of(lender, &self.current.snapshot));
+            weighing.add(note, cited.as_deref());
+        }
+        let lacking = weighing.lacking().into_iter().filter(|note| self.current.notes.contains_key(note));
+        let lacking: Vec<Found> = lacking.map(Found::elsewhere).collect();
+        for note in &view.gather(&lacking, asked)? {
+            weighing.add(note, None);
+        }
+        Ok(weighing.finish(may))
+    }
+
+    /// The notes of the best blocks: of as many as it takes to answer with as many notes as are wanted.
+    fn found(
+        &self,
+        terms: &Terms,
+        may: &dyn Fn(NoteKey) -> bool,
+        lends: &dyn Fn(NoteKey) -> bool,
+    ) -> Result<Vec<Found>, RecallError> {
+        let sought = terms.sought(self.config.header_weight);
+        let wanted = self.request.limit.min(MAX_LIMIT);
+        let mut limit = self.config.candidates.max(1);
+        loop {
+            let best = self.current.view.best(&sought, limit, &mut |note| may(note) || lends(note))?;
+            let answering = best.notes.iter().filter(|found| may(found.note)).count();
+            if best.complete || answering >= wanted {
+                return Ok(best.notes);
+            }
+            limit = limit.saturating_mul(4);
+        }
     }
 
     fn candidate(&self, note: &Arc<Note>, blocks: Vec<Scored>) -> Candidate {
@@ -155,17 +189,21 @@ impl Search<'_> {
     }
 
     /// Whether a note fulfils every condition. A note is looked at when something stands in it, once.
-    fn may(&self, key: NoteKey, allowed: &Allowed) -> bool {
-        allowed.of(key, || {
-            let drop_archived =
-                self.config.drop_archived && !self.request.include_archived && self.request.signals.archive;
-            let snapshot = &self.current.snapshot;
-            self.current.notes.get(&key).is_some_and(|note| {
-                !(drop_archived && self.signals.is_archived(&note.path))
-                    && self.request.filters.matches(note, snapshot)
-                    && self.query.filters.matches(note, snapshot)
-            })
-        })
+    fn may(&self, key: NoteKey, conditions: &Conditions) -> bool {
+        conditions.hold(
+            key,
+            |phrase| self.standing(key, phrase),
+            || {
+                let drop_archived =
+                    self.config.drop_archived && !self.request.include_archived && self.request.signals.archive;
+                let snapshot = &self.current.snapshot;
+                self.current.notes.get(&key).is_some_and(|note| {
+                    !(drop_archived && self.signals.is_archived(&note.path))
+                        && self.request.filters.matches(note, snapshot)
+                        && self.query.filters.matches(note, snapshot)
+                })
+            },
+        )
     }
 
     fn lends(&self, key: NoteKey) -> bool {
@@ -174,45 +212,6 @@ impl Search<'_> {
                 && !self.signals.is_doubtful(&note.path)
                 && !self.signals.is_archived(&note.path)
         })
-    }
-
-    /// Takes out the notes that hold an excluded word or phrase.
-    fn leave_out(&self, allowed: &mut Allowed) -> Result<(), RecallError> {
-        for text in &self.query.without {
-            let Some(found) = holders(self.current.index.as_ref(), text)? else {
-                continue;
-            };
-            let phrase = Phrase::read(text).filter(|_| text.contains(char::is_whitespace) || text.chars().any(is_cjk));
-            for key in found {
-                if phrase.as_ref().is_none_or(|phrase| !self.standing(key, phrase).is_empty()) {
-                    allowed.leave_out(key);
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Keeps the notes that hold every phrase, and says in which blocks.
-    fn phrases(&self, allowed: &mut Allowed) -> Result<BTreeMap<NoteKey, BTreeSet<u32>>, RecallError> {
-        let mut held: BTreeMap<NoteKey, BTreeSet<u32>> = BTreeMap::new();
-        for text in &self.query.phrases {
-            let Some(phrase) = Phrase::read(text) else {
-                continue;
-            };
-            let Some(found) = holders(self.current.index.as_ref(), text)? else {
-                continue;
-            };
-            let mut standing = BTreeSet::new();
-            for key in found.into_iter().filter(|key| self.may(*key, allowed)).collect::<Vec<_>>() {
-                let at = self.standing(key, &phrase);
-                if !at.is_empty() {
-                    standing.insert(key);
-                    held.entry(key).or_default().extend(at);
-                }
-            }
-            allowed.keep(standing);
-        }
-        Ok(held)
     }
 
     /// The blocks of a note that a phrase stands in; the header for its name, description, aliases
@@ -236,8 +235,8 @@ impl Search<'_> {
     }
 
     /// Without a word to search for: everything that fulfils the conditions, newest first.
-    fn newest(&self, allowed: &Allowed) -> Vec<Candidate> {
-        let of_keys = self.current.notes.iter().filter(|(key, _)| self.may(**key, allowed));
+    fn newest(&self, conditions: &Conditions) -> Vec<Candidate> {
+        let of_keys = self.current.notes.iter().filter(|(key, _)| self.may(**key, conditions));
         let mut notes: Vec<&Arc<Note>> = of_keys.map(|(_, note)| note).collect();
         notes.sort_by_cached_key(|n| {
             let date = stated_date(n);
@@ -253,13 +252,13 @@ impl Search<'_> {
         ranked.collect()
     }
 
-    fn follow_links(&self, candidates: &mut BTreeMap<NoteKey, Candidate>, allowed: &Allowed) {
+    fn follow_links(&self, candidates: &mut BTreeMap<NoteKey, Candidate>, conditions: &Conditions) {
         let mut seeds: Vec<(NotePath, f64)> = candidates.values().map(|c| (c.note.path.clone(), c.score())).collect();
         seeds.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
         let best = seeds.first().map_or(0.0, |(_, score)| *score);
         for (path, reached) in spread(&seeds, &self.current.snapshot, self.config) {
             let key = NoteKey::of(&path);
-            let Some(note) = self.current.notes.get(&key).filter(|_| self.may(key, allowed)) else {
+            let Some(note) = self.current.notes.get(&key).filter(|_| self.may(key, conditions)) else {
                 continue;
             };
             if let Some(candidate) = candidates.get_mut(&key) {

@@ -1,15 +1,19 @@
-//! A query's terms, with their weights and everywhere they stand.
+//! A query's terms, with their weights and how rare they are.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::config::RecallConfig;
-use crate::index::{BlockIndex, Field, IndexError, NoteKey, Posting};
+use crate::index::{Field, IndexError, IndexView, NoteKey, Sought};
 use crate::text::{Role, Word, analyze, is_frame};
 
-/// Terms that are looked up; of a longer query the rarest are kept.
+/// Terms that are looked up; of a longer query the rarest are kept. A set of them is one number.
 const MAX_TERMS: usize = 64;
+/// Turns by which is seen whether a label names a speaker.
+const TURNS: usize = 256;
+/// Places of a term by which is seen how many of them a note has.
+const PLACES: usize = 2_048;
 
-/// One term of a query, looked up.
+/// One term of a query.
 #[derive(Debug)]
 pub(crate) struct Term {
     /// As it stands in the index.
@@ -18,10 +22,12 @@ pub(crate) struct Term {
     pub(crate) weight: f64,
     /// Whether it alone makes a note a result; a single Chinese character of a longer word doesn't.
     pub(crate) qualifies: bool,
-    /// Where it stands in blocks.
-    pub(crate) body: Vec<Posting>,
-    /// Where it stands in headings and note names.
-    pub(crate) header: Vec<Posting>,
+    /// Units whose own text has it.
+    pub(crate) body: u64,
+    /// Units whose header has it.
+    pub(crate) header: u64,
+    /// Notes whose blocks have it; where it stands in many blocks, as many as a part of them lets expect.
+    pub(crate) notes: f64,
 }
 
 /// The terms of a query.
@@ -29,36 +35,52 @@ pub(crate) struct Term {
 pub(crate) struct Terms {
     /// In order of the query.
     pub(crate) terms: Vec<Term>,
-    /// The places where the person speaks whom the query is about; empty when it names none.
-    pub(crate) spoken: BTreeSet<(NoteKey, u32)>,
-    /// Whether the query names others besides.
-    pub(crate) names_others: bool,
-    /// The conversations in which all persons speak whom the query names; empty when it names none.
-    pub(crate) cast: BTreeSet<NoteKey>,
+    /// The speakers whom the query names, in order.
+    pub(crate) names: Vec<String>,
+    /// The one of them whom the query is about.
+    pub(crate) subject: Option<usize>,
     /// How the words were read.
     pub(crate) notices: Vec<String>,
 }
 
+impl Terms {
+    /// The terms as they stand in the index, in order.
+    pub(crate) fn texts(&self) -> Vec<&str> {
+        self.terms.iter().map(|term| term.text.as_str()).collect()
+    }
+
+    /// What finds candidates: the terms that make a note a result, in blocks and, for less, in headers.
+    pub(crate) fn sought(&self, header_weight: f64) -> Vec<Sought<'_>> {
+        let mut out = Vec::new();
+        for Term { text, weight, body, header, .. } in self.terms.iter().filter(|term| term.qualifies) {
+            for (field, weight, units) in
+                [(Field::Body, *weight, body), (Field::Header, header_weight * weight, header)]
+            {
+                if *units > 0 && weight > 0.0 {
+                    out.push(Sought { field, term: text, weight });
+                }
+            }
+        }
+        out
+    }
+}
+
 /// Reads and looks up the words of `text`.
 pub(crate) fn look_up(
-    index: &dyn BlockIndex,
+    view: &dyn IndexView,
     text: &str,
     config: &RecallConfig,
     form: bool,
 ) -> Result<Terms, IndexError> {
     let mut out = Terms::default();
-    let mut places = Places { index, found: BTreeMap::new() };
-    let words = corrected(analyze(text), &mut places, config, &mut out.notices)?;
-    let names = if form { names(index, &words)? } else { BTreeMap::new() };
-    if let Some(places) = subject(&words, text, &names).and_then(|name| names.get(name)) {
-        out.spoken = places.iter().map(|p| (p.note, p.unit.block)).collect();
-        out.names_others = names.len() > 1;
+    let words = corrected(analyze(text), view, config, &mut out.notices)?;
+    if form {
+        out.names = names(view, &words)?;
+        out.subject = subject(&words, text, &out.names);
     }
-    let casts = names.values().map(|places| places.iter().map(|p| p.note).collect::<BTreeSet<NoteKey>>());
-    out.cast = casts.reduce(|all, one| all.intersection(&one).copied().collect()).unwrap_or_default();
     let mut weights: BTreeMap<String, (f64, bool, usize)> = BTreeMap::new();
     for (at, word) in words.iter().enumerate() {
-        let scale = if names.contains_key(&word.surface) { config.name_weight } else { 1.0 };
+        let scale = if out.names.contains(&word.surface) { config.name_weight } else { 1.0 };
         for (term, weight, qualifies) in weighted(word, config) {
             let entry = weights.entry(term).or_insert((0.0, false, at));
             entry.0 = entry.0.max(weight * scale);
@@ -77,18 +99,26 @@ pub(crate) fn look_up(
     let mut order: Vec<(String, (f64, bool, usize))> = weights.into_iter().collect();
     order.sort_by(|a, b| a.1.2.cmp(&b.1.2).then_with(|| a.0.cmp(&b.0)));
     for (text, (weight, qualifies, _)) in order {
-        let (body, header) = places.take(&text)?;
-        if !body.is_empty() || !header.is_empty() {
-            out.terms.push(Term { text, weight, qualifies, body, header });
+        let (body, header) = (view.frequency(Field::Body, &text)?, view.frequency(Field::Header, &text)?);
+        if body > 0 || header > 0 {
+            let notes = notes_with(view, &text, body)?;
+            out.terms.push(Term { text, weight, qualifies, body, header, notes });
         }
     }
     if out.terms.len() > MAX_TERMS {
         out.notices
             .push(format!("the query has {} different words; the {MAX_TERMS} rarest were searched", out.terms.len()));
-        out.terms.sort_by_key(|t| t.body.len() + t.header.len());
+        out.terms.sort_by_key(|t| t.body + t.header);
         out.terms.truncate(MAX_TERMS);
     }
     Ok(out)
+}
+
+/// In how many notes a term stands that `units` have.
+fn notes_with(view: &dyn IndexView, term: &str, units: u64) -> Result<f64, IndexError> {
+    let places = view.first(Field::Body, term, PLACES)?;
+    let notes = places.chunk_by(|a, b| a.0 == b.0).count();
+    Ok(units as f64 * notes as f64 / places.len().max(1) as f64)
 }
 
 /// The query terms of a word: term, weight, whether it qualifies.
@@ -108,15 +138,18 @@ fn weighted(word: &Word, config: &RecallConfig) -> Vec<(String, f64, bool)> {
         .collect()
 }
 
-/// The words of the query that name a speaker of a conversation, with the units spoken. A label
-/// that stands only here and there in bold is none.
-fn names(index: &dyn BlockIndex, words: &[Word]) -> Result<BTreeMap<String, Vec<Posting>>, IndexError> {
-    let mut out = BTreeMap::new();
+/// The words of the query that name a speaker of a conversation. A label that stands only here and
+/// there in bold is none.
+fn names(view: &dyn IndexView, words: &[Word]) -> Result<Vec<String>, IndexError> {
+    let mut out: Vec<String> = Vec::new();
     for word in words.iter().filter(|w| !w.terms.iter().any(|(role, _)| *role == Role::Stop)) {
-        let places = index.postings(Field::Speaker, &word.surface)?;
-        let notes: BTreeSet<NoteKey> = places.iter().map(|p| p.note).collect();
-        if places.len() >= 3 && places.len() >= 2 * notes.len() {
-            out.insert(word.surface.clone(), places);
+        if out.contains(&word.surface) {
+            continue;
+        }
+        let turns = view.first(Field::Speaker, &word.surface, TURNS)?;
+        let notes: BTreeSet<NoteKey> = turns.iter().map(|(note, _)| *note).collect();
+        if turns.len() >= 3 && turns.len() >= 2 * notes.len() {
+            out.push(word.surface.clone());
         }
     }
     Ok(out)
@@ -124,55 +157,30 @@ fn names(index: &dyn BlockIndex, words: &[Word]) -> Result<BTreeMap<String, Vec<
 
 /// Whom a query is about: the first person named who does not merely own something (`Ann's`), else
 /// the first.
-fn subject<'a>(words: &'a [Word], text: &str, names: &BTreeMap<String, Vec<Posting>>) -> Option<&'a str> {
+fn subject(words: &[Word], text: &str, names: &[String]) -> Option<usize> {
     let owns = |word: &Word| {
         let raw = text.get(word.span.clone()).unwrap_or("");
         raw.ends_with("'s") || raw.ends_with("’s")
     };
-    let named = || words.iter().filter(|word| names.contains_key(&word.surface));
-    named().find(|word| !owns(word)).or_else(|| named().next()).map(|word| word.surface.as_str())
+    let named = || words.iter().filter(|word| names.contains(&word.surface));
+    let subject = named().find(|word| !owns(word)).or_else(|| named().next())?;
+    names.iter().position(|name| *name == subject.surface)
 }
 
-/// Where terms stand, each looked up once.
-struct Places<'a> {
-    index: &'a dyn BlockIndex,
-    found: BTreeMap<String, (Vec<Posting>, Vec<Posting>)>,
-}
-
-impl Places<'_> {
-    fn find(&mut self, term: &str) -> Result<&(Vec<Posting>, Vec<Posting>), IndexError> {
-        if !self.found.contains_key(term) {
-            let places = (self.index.postings(Field::Body, term)?, self.index.postings(Field::Header, term)?);
-            self.found.insert(term.to_owned(), places);
+/// The known spellings one edit away from a word, the most frequent first. Inflected words stand
+/// in the index as they are spelled, behind `=`; words that are their own stem stand there bare.
+fn near(view: &dyn IndexView, surface: &str) -> Result<Vec<(String, u64)>, IndexError> {
+    let mut near: BTreeMap<String, u64> = BTreeMap::new();
+    for (term, count) in view.similar(surface)?.into_iter().chain(view.similar(&format!("={surface}"))?) {
+        let spelled = term.strip_prefix('=').unwrap_or(&term);
+        if spelled.chars().all(char::is_alphabetic) && analyze(spelled).iter().all(is_spelled) {
+            let have = near.entry(spelled.to_owned()).or_default();
+            *have = count.max(*have);
         }
-        Ok(self.found.entry(term.to_owned()).or_default())
     }
-
-    fn take(&mut self, term: &str) -> Result<(Vec<Posting>, Vec<Posting>), IndexError> {
-        self.find(term)?;
-        Ok(self.found.remove(term).unwrap_or_default())
-    }
-
-    fn known(&mut self, term: &str) -> Result<bool, IndexError> {
-        self.find(term).map(|(body, header)| !body.is_empty() || !header.is_empty())
-    }
-
-    /// The known spellings one edit away from a word, the most frequent first. Inflected words stand
-    /// in the index as they are spelled, behind `=`; words that are their own stem stand there bare.
-    fn near(&self, surface: &str) -> Result<Vec<(String, u64)>, IndexError> {
-        let mut near: BTreeMap<String, u64> = BTreeMap::new();
-        for (term, count) in self.index.similar(surface)?.into_iter().chain(self.index.similar(&format!("={surface}"))?)
-        {
-            let spelled = term.strip_prefix('=').unwrap_or(&term);
-            if spelled.chars().all(char::is_alphabetic) && analyze(spelled).iter().all(is_spelled) {
-                let have = near.entry(spelled.to_owned()).or_default();
-                *have = count.max(*have);
-            }
-        }
-        let mut near: Vec<(String, u64)> = near.into_iter().collect();
-        near.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
-        Ok(near)
-    }
+    let mut near: Vec<(String, u64)> = near.into_iter().collect();
+    near.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+    Ok(near)
 }
 
 /// Whether a word has a meaning of its own and one piece, so that its spelling can be held against
@@ -181,11 +189,15 @@ fn is_spelled(word: &Word) -> bool {
     word.terms.first().is_some_and(|(role, _)| *role == Role::Stem)
 }
 
+fn is_known(view: &dyn IndexView, term: &str) -> Result<bool, IndexError> {
+    Ok(view.frequency(Field::Body, term)? > 0 || view.frequency(Field::Header, term)? > 0)
+}
+
 /// The words of a query, those that stand nowhere in the vault replaced by known ones one edit away:
 /// the most frequent, and another one that is at least half as frequent.
 fn corrected(
     words: Vec<Word>,
-    places: &mut Places<'_>,
+    view: &dyn IndexView,
     config: &RecallConfig,
     notices: &mut Vec<String>,
 ) -> Result<Vec<Word>, IndexError> {
@@ -194,10 +206,10 @@ fn corrected(
         let letters = || word.surface.chars().count() >= 4 && word.surface.chars().all(char::is_alphabetic);
         let stem = word.terms.first().filter(|_| config.correct_typos && is_spelled(&word) && letters());
         let unknown = match stem {
-            Some((_, stem)) => !places.known(stem)?,
+            Some((_, stem)) => !is_known(view, stem)?,
             None => false,
         };
-        let near = if unknown { places.near(&word.surface)? } else { Vec::new() };
+        let near = if unknown { near(view, &word.surface)? } else { Vec::new() };
         let most = near.first().map_or(0, |(_, count)| *count);
         for (spelled, _) in near.iter().take(2).filter(|(_, count)| 2 * count >= most) {
             notices.push(format!("{:?} stands nowhere; searched {spelled:?} instead", word.surface));

@@ -1,0 +1,101 @@
+//! Two views as one: a large index, and over it the notes that changed since it was written.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::sync::Arc;
+
+use dormouse_vault::Version;
+
+use super::{Asked, Best, Field, Found, IndexError, IndexView, NoteKey, NoteTerms, Sought, UnitId};
+
+/// `base` without the notes in `hidden`, and the notes of `over`, all of which are hidden in `base`.
+#[derive(Debug, Clone)]
+pub(crate) struct Layered {
+    pub(crate) base: Arc<dyn IndexView>,
+    pub(crate) over: Arc<dyn IndexView>,
+    pub(crate) hidden: Arc<HashSet<NoteKey>>,
+}
+
+impl Layered {
+    fn shown(&self, note: NoteKey) -> bool {
+        !self.hidden.contains(&note)
+    }
+}
+
+impl IndexView for Layered {
+    fn versions(&self) -> Result<BTreeMap<NoteKey, Version>, IndexError> {
+        let mut out = self.base.versions()?;
+        out.retain(|note, _| self.shown(*note));
+        out.extend(self.over.versions()?);
+        Ok(out)
+    }
+
+    /// Hidden units count as well: they are few.
+    fn unit_count(&self) -> Result<u64, IndexError> {
+        Ok(self.base.unit_count()? + self.over.unit_count()?)
+    }
+
+    fn frequency(&self, field: Field, term: &str) -> Result<u64, IndexError> {
+        let below = self.base.frequency(field, term)?;
+        // A word of hidden notes alone is unknown, and is looked at for that.
+        let below = if below > self.hidden.len() as u64 * 64 || self.hidden.is_empty() {
+            below
+        } else {
+            let limit = usize::try_from(below).unwrap_or(usize::MAX);
+            let places = self.base.first(field, term, limit)?;
+            places.into_iter().filter(|(note, _)| self.shown(*note)).count() as u64
+        };
+        Ok(below + self.over.frequency(field, term)?)
+    }
+
+    fn best(
+        &self,
+        terms: &[Sought<'_>],
+        limit: usize,
+        keep: &mut dyn FnMut(NoteKey) -> bool,
+    ) -> Result<Best, IndexError> {
+        let mut above = self.over.best(terms, limit, keep)?;
+        let below = self.base.best(terms, limit, &mut |note| self.shown(note) && keep(note))?;
+        // The scores of two engines can't be compared, and the upper layer is small.
+        above.notes.extend(below.notes);
+        above.complete &= below.complete;
+        Ok(above)
+    }
+
+    fn gather(&self, notes: &[Found], asked: Asked<'_>) -> Result<Vec<NoteTerms>, IndexError> {
+        let (above, below): (Vec<Found>, Vec<Found>) = notes.iter().partition(|found| !self.shown(found.note));
+        let mut out = self.base.gather(&below, asked)?;
+        if !above.is_empty() {
+            out.extend(self.over.gather(&above, asked)?);
+            out.sort_by_key(|terms| terms.note);
+        }
+        Ok(out)
+    }
+
+    fn first(&self, field: Field, term: &str, limit: usize) -> Result<Vec<(NoteKey, UnitId)>, IndexError> {
+        let mut out = self.base.first(field, term, limit)?;
+        out.retain(|(note, _)| self.shown(*note));
+        out.extend(self.over.first(field, term, limit)?);
+        out.truncate(limit);
+        Ok(out)
+    }
+
+    fn holders(&self, term: &str) -> Result<BTreeSet<NoteKey>, IndexError> {
+        let mut out = self.base.holders(term)?;
+        out.retain(|note| self.shown(*note));
+        out.extend(self.over.holders(term)?);
+        Ok(out)
+    }
+
+    fn similar(&self, term: &str) -> Result<Vec<(String, u64)>, IndexError> {
+        let words: BTreeSet<String> =
+            self.base.similar(term)?.into_iter().chain(self.over.similar(term)?).map(|(word, _)| word).collect();
+        let mut out = Vec::new();
+        for word in words {
+            let units = self.frequency(Field::Body, &word)?;
+            if units > 0 {
+                out.push((word, units));
+            }
+        }
+        Ok(out)
+    }
+}
