@@ -7,7 +7,6 @@ use tantivy::directory::MmapDirectory;
 use tantivy::directory::error::LockError;
 use tantivy::indexer::{LogMergePolicy, UserOperation};
 use tantivy::schema::{FAST, Field as Column, INDEXED, IndexRecordOption, Schema, TextFieldIndexing, TextOptions};
-use tantivy::tokenizer::{PreTokenizedString, Token};
 use tantivy::{Index, IndexSettings, IndexWriter, ReloadPolicy, TantivyDocument, TantivyError, Term};
 
 use super::disk::Unwritten;
@@ -21,6 +20,9 @@ const WRITER_MEMORY: usize = 64_000_000;
 const SMALL_WRITER_MEMORY: usize = 15_000_000;
 /// Notes that are a few.
 const FEW: usize = 256;
+/// tantivy's own tokenizer at blanks: terms are made by our analyzer, hold no blank, and come with one
+/// between any two.
+const TERMS: &str = "whitespace";
 /// A segment is written anew when this share of it is gone.
 const MAX_DEAD: f32 = 0.3;
 
@@ -178,7 +180,7 @@ fn document(columns: &Columns, note: &IndexedNote, unit: &IndexedUnit) -> Tantiv
     for (field, terms) in [(columns.body, &unit.body), (columns.header, &unit.header), (columns.speaker, &unit.speaker)]
     {
         if !terms.is_empty() {
-            doc.add_pre_tokenized_text(field, pre_tokenized(terms));
+            doc.add_text(field, terms.join(" "));
         }
     }
     doc
@@ -188,7 +190,7 @@ fn document(columns: &Columns, note: &IndexedNote, unit: &IndexedUnit) -> Tantiv
 fn schema() -> (Schema, Columns) {
     let mut builder = Schema::builder();
     let counted = TextFieldIndexing::default()
-        .set_tokenizer("raw")
+        .set_tokenizer(TERMS)
         .set_fieldnorms(false)
         .set_index_option(IndexRecordOption::WithFreqs);
     let text = TextOptions::default().set_indexing_options(counted);
@@ -209,10 +211,4 @@ fn schema() -> (Schema, Columns) {
 /// No text is stored, so that there is nothing to compress.
 fn settings() -> IndexSettings {
     IndexSettings { docstore_compression: tantivy::store::Compressor::None, ..IndexSettings::default() }
-}
-
-fn pre_tokenized(terms: &[String]) -> PreTokenizedString {
-    let tokens =
-        terms.iter().enumerate().map(|(position, term)| Token { position, text: term.clone(), ..Token::default() });
-    PreTokenizedString { text: String::new(), tokens: tokens.collect() }
 }
