@@ -81,15 +81,23 @@ const KINDS: &[Kind] = &[
     ("~title", "book novel author movie film show series song album game play poem magazine read watch 书 小说 电影 歌曲 作品", ""),
 ];
 
-/// Kinds of a term: what it is a member of, and what it asks for.
-static TABLE: LazyLock<BTreeMap<String, (Vec<&'static str>, Vec<&'static str>)>> = LazyLock::new(|| {
-    let mut out: BTreeMap<String, (Vec<&'static str>, Vec<&'static str>)> = BTreeMap::new();
+/// What a term has to do with kinds.
+#[derive(Default)]
+struct Entry {
+    /// Of these it is a member.
+    member: Vec<&'static str>,
+    /// For these it asks.
+    asks: Vec<&'static str>,
+}
+
+static TABLE: LazyLock<BTreeMap<String, Entry>> = LazyLock::new(|| {
+    let mut out: BTreeMap<String, Entry> = BTreeMap::new();
     for (kind, asks, members) in KINDS {
         for term in terms(asks) {
-            out.entry(term).or_default().1.push(kind);
+            out.entry(term).or_default().asks.push(kind);
         }
         for term in terms(members) {
-            let have = &mut out.entry(term).or_default().0;
+            let have = &mut out.entry(term).or_default().member;
             if !have.contains(kind) {
                 have.push(kind);
             }
@@ -112,7 +120,7 @@ pub(crate) fn kinds(text: &str) -> Vec<String> {
     let mut out: Vec<&str> = Vec::new();
     for word in analyze(text) {
         for (_, term) in &word.terms {
-            out.extend(TABLE.get(term).into_iter().flat_map(|(members, _)| members));
+            out.extend(TABLE.get(term).into_iter().flat_map(|entry| &entry.member));
         }
     }
     let quoted = text.matches('"').count() >= 2 || text.contains(['《', '“']);
@@ -134,7 +142,7 @@ pub(crate) fn kinds_asked(words: &[Word]) -> Vec<(usize, &'static str)> {
     let mut since = usize::MAX;
     for (at, word) in words.iter().enumerate() {
         if since < FOCUS {
-            let asked = word.terms.iter().filter_map(|(_, term)| TABLE.get(term)).flat_map(|(_, asks)| asks);
+            let asked = word.terms.iter().filter_map(|(_, term)| TABLE.get(term)).flat_map(|entry| &entry.asks);
             out.extend(asked.map(|kind| (at, *kind)));
         }
         since = if QUESTIONS.contains(&word.surface.as_str()) { 0 } else { since.saturating_add(1) };
