@@ -2,7 +2,7 @@
 //!
 //! Each kind has the words that ask for it and common members, in English and Chinese. The kinds are
 //! those of category norms (what people name when they are asked for an animal, a food, an instrument,
-//! a relative), the members what comes to mind first: general knowledge of words, no names of any data.
+//! a relative), the members what comes to mind first: general knowledge of words.
 //! A block is indexed with the kinds of what it speaks of; a query looks a kind up when it asks for one.
 
 use std::collections::BTreeMap;
