@@ -33,7 +33,7 @@ pub struct RecallConfig {
     pub note_share: f64,
     /// What a block that ends with a question mark loses: a question answers nothing. Default 0.25.
     pub question_penalty: f64,
-    /// What a block with three or more names, quoted titles or numbers gains. Default 0.45.
+    /// What a turn of a dialogue with three or more names, quoted titles or numbers gains. Default 0.45.
     pub entity_bonus: f64,
     /// What a block with a time word gains when the query asks when. Default 0.4.
     pub when_bonus: f64,
@@ -52,6 +52,10 @@ pub struct RecallConfig {
     /// Weight of the words that frame a question and say little of what is asked: kind, type, many,
     /// 什么, 哪年. Default 0.1.
     pub frame_weight: f64,
+    /// Weight of the everyday kind of things that a question asks for ("what pets" finds a dog),
+    /// against 1 for a word. Default 0.5: it is no word of the question, and gains the same from 0.3
+    /// to 0.6.
+    pub kind_weight: f64,
     /// Weight of a single Chinese, Japanese or Korean character of a longer run, against 1 for a pair.
     /// Default 0.5.
     pub single_weight: f64,
@@ -127,6 +131,7 @@ impl Default for RecallConfig {
             cast_bonus: 0.5,
             date_bonus: 0.8,
             frame_weight: 0.1,
+            kind_weight: 0.5,
             single_weight: 0.5,
             support_share: 0.2,
             digest_share: 0.2,

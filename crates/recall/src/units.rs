@@ -7,7 +7,7 @@ use dormouse_vault::{Block, BlockKind, Document, Layer, Note};
 
 use crate::filter::stated_date;
 use crate::index::{IndexedNote, IndexedUnit, Marks, NoteKey, UnitId};
-use crate::text::{analyze, fold, index_terms, marks, speaker};
+use crate::text::{analyze, fold, index_terms, kinds, marks, speaker};
 
 /// Blocks longer than this, in bytes, are cut into parts, so that a long one that mentions
 /// everything is no better than the best of its parts.
@@ -16,8 +16,9 @@ const PART_BYTES: usize = 1_200;
 /// The units of a note whose text is `text`. Linear.
 pub(crate) fn units_of(note: &Note, text: &str) -> IndexedNote {
     let doc = note.document();
-    let context = header_terms(&header_text(note, &doc));
-    let mut units = vec![note_header(note, &doc)];
+    let opening = opening(note, &doc, text);
+    let context = header_terms(&format!("{}\n{opening}", header_text(note, &doc)));
+    let mut units = vec![note_header(note, &doc, &opening)];
     let mut under: Option<u32> = None;
     let mut header = context.clone();
     for (number, block) in doc.blocks.iter().enumerate() {
@@ -34,11 +35,12 @@ pub(crate) fn units_of(note: &Note, text: &str) -> IndexedNote {
         let points = note.layer == Layer::Digest && points_elsewhere(&doc, block);
         for (part, piece) in parts(&plain).enumerate() {
             let mut body = index_terms(piece);
+            body.extend(kinds(piece));
             let header = if points { joined(&header, body.drain(..)) } else { header.clone() };
             units.push(IndexedUnit {
                 block: number,
                 part: u16::try_from(part).unwrap_or(u16::MAX),
-                marks: marks(piece),
+                marks: if who.is_empty() { marks(piece) } else { marks(piece).with(Marks::TURN) },
                 body,
                 header,
                 speaker: who.clone(),
@@ -98,8 +100,33 @@ pub(crate) fn heading_path(doc: &Document, block: &Block) -> Vec<String> {
     path
 }
 
-fn note_header(note: &Note, doc: &Document) -> IndexedUnit {
+/// The most characters of a note's opening that are taken for its subject.
+const OPENING: usize = 24;
+/// Where it ends.
+const OPENING_ENDS: &str = ",;:(.!?\n，、；：（。！？是";
+
+/// A first block of fewer bytes is no article that begins with its subject.
+const ARTICLE_BYTES: usize = 300;
+
+/// What an article without a title of its own is about: what its first block begins with, up to a
+/// comma, a bracket, a full stop or the Chinese `是`. Empty for a note that has a title or is short.
+fn opening(note: &Note, doc: &Document, text: &str) -> String {
+    if note.name.as_ref() != note.path.stem() {
+        return String::new();
+    }
+    let first = doc.blocks.iter().find(|block| block.kind == BlockKind::Paragraph);
+    let plain = first.map(|block| readable(block_text(block, text))).unwrap_or_default();
+    if plain.len() < ARTICLE_BYTES {
+        return String::new();
+    }
+    let end = plain.find(|c| OPENING_ENDS.contains(c)).unwrap_or(plain.len());
+    plain.get(..end).unwrap_or("").chars().take(OPENING).collect()
+}
+
+fn note_header(note: &Note, doc: &Document, opening: &str) -> IndexedUnit {
     let mut text = header_text(note, doc);
+    text.push('\n');
+    text.push_str(opening);
     text.push('\n');
     text.push_str(note.path.stem());
     for heading in &doc.headings {

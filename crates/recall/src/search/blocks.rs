@@ -149,7 +149,10 @@ impl Surroundings<'_> {
         if marks.has(Marks::QUESTION) {
             scored.add("question", -config.question_penalty);
         }
-        scored.add("names", config.entity_bonus * f64::from(marks.entities()) / 3.0);
+        // Every sentence of an article has names; what is said rarely has.
+        if marks.has(Marks::TURN) {
+            scored.add("names", config.entity_bonus * f64::from(marks.entities()) / 3.0);
+        }
         if asks.when && marks.has(Marks::TIME) {
             scored.add("time", config.when_bonus);
         }

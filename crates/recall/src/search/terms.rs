@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::config::RecallConfig;
 use crate::index::{Field, IndexError, IndexView, NoteKey, Sought};
-use crate::text::{Role, Word, analyze, is_frame};
+use crate::text::{Role, Word, analyze, is_frame, kinds_asked};
 
 /// Terms that are looked up; of a longer query the rarest are kept. A set of them is one number.
 const MAX_TERMS: usize = 64;
@@ -86,6 +86,9 @@ pub(crate) fn look_up(
             entry.0 = entry.0.max(weight * scale);
             entry.1 |= qualifies;
         }
+    }
+    for (at, kind) in if form { kinds_asked(&words) } else { Vec::new() } {
+        weights.entry(kind.to_owned()).or_insert((config.kind_weight, false, at));
     }
     // With no word that qualifies, words without meaning and single characters are all there is.
     let any = weights.values().any(|(_, qualifies, _)| *qualifies);

@@ -9,7 +9,7 @@ use crate::index::{BlockIndex, IndexError, IndexView, TantivyIndex};
 use crate::text::ANALYZER_VERSION;
 
 /// The layout of the index; another one makes it anew.
-const FORMAT_VERSION: u32 = 4;
+const FORMAT_VERSION: u32 = 5;
 
 /// An index that lies on disk.
 #[derive(Debug, Clone)]

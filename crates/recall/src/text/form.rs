@@ -12,6 +12,14 @@ impl Marks {
     /// It has a preposition of place with a name.
     pub const PLACE: u16 = 1 << 2;
     const ENTITY_SHIFT: u16 = 3;
+    /// It is a turn of a dialogue: somebody is said to say it.
+    pub const TURN: u16 = 1 << 5;
+
+    /// With one of the constants set.
+    #[must_use]
+    pub(crate) fn with(self, mark: u16) -> Self {
+        Self(self.0 | mark)
+    }
 
     /// Whether one of the constants is set.
     #[must_use]

@@ -22,7 +22,7 @@ pub(crate) fn is_frame(term: &str) -> bool {
     }
 }
 
-const CHINESE_ASKS: [char; 6] = ['哪', '谁', '几', '么', '吗', '呢'];
+const CHINESE_ASKS: [char; 8] = ['哪', '谁', '几', '什', '么', '怎', '吗', '呢'];
 #[rustfmt::skip]
 const CHINESE_PARTICLES: [char; 13] = ['的', '了', '是', '在', '和', '与', '被', '有', '由', '为', '其', '及', '等'];
 const CHINESE_FRAMES: [&str; 9] = ["多少", "怎样", "如何", "为何", "何时", "何地", "何处", "多久", "是何"];

@@ -72,6 +72,26 @@ fn a_date_in_the_query_decides() {
     assert!(reply.hits.iter().all(|hit| hit.explain.as_ref().unwrap().parts.iter().all(|part| part.name != "date")));
 }
 
+#[test]
+fn an_article_without_a_title_is_found_by_what_it_begins_with() {
+    let filler = "It is told of in many books, and nobody has ever seen one near the coast in summer. ".repeat(5);
+    let about = format!("The walrus is a big animal. {filler}");
+    let mentions = format!("The seal is a big animal. Like the walrus, it swims. {filler}");
+    let vault = temp_vault(&format!("=== a.md\n{mentions}\n=== b.md\n{about}\n"));
+    assert_eq!(paths(&search(&recall(&vault), "walrus")), ["b.md", "a.md"]);
+    // With a title, the title says it.
+    let vault = temp_vault(&format!("=== a.md\n# Walrus\n\n{mentions}\n=== b.md\n# Seal\n\n{about}\n"));
+    assert_eq!(paths(&search(&recall(&vault), "walrus")), ["a.md", "b.md"]);
+}
+
+#[test]
+fn a_question_for_a_kind_prefers_its_members() {
+    let vault = temp_vault("=== a.md\nAnn has a garden.\n=== b.md\nAnn has a dog.\n=== c.md\nIt rained.\n");
+    assert_eq!(paths(&search(&recall(&vault), "what pets does Ann have?")), ["b.md", "a.md"]);
+    // A kind alone makes no note a result.
+    assert!(paths(&search(&recall(&vault), "what creatures?")).is_empty());
+}
+
 const TALK: &str = "=== ann-bob.md\n**Ann**: The ferry was late.\n\n**Bob**: Was it?\n\n**Ann**: Yes.\n\n**Bob**: The ferry is slow.\n\n**Ann**: I know.\n\n**Bob**: Good.\n=== cat-dan.md\n**Cat**: The ferry was late.\n\n**Dan**: Was it?\n\n**Cat**: Yes.\n\n**Dan**: The ferry is slow.\n\n**Cat**: I know.\n\n**Dan**: Good.\n";
 
 /// The factors and parts of the first hit that a query gives, by name.
