@@ -99,3 +99,46 @@ impl IndexView for Layered {
         Ok(out)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::index::{BlockIndex, IndexedNote, IndexedUnit, MemoryIndex, TantivyIndex};
+
+    fn note(key: u64, version: &str, words: &[&str]) -> IndexedNote {
+        let body = words.iter().map(|word| (*word).to_owned()).collect();
+        let header = IndexedUnit { block: UnitId::HEADER, ..IndexedUnit::default() };
+        let units = vec![IndexedUnit { body, ..IndexedUnit::default() }, header];
+        IndexedNote { key: NoteKey(key), version: Version::of(version.as_bytes()), day: 0, units }
+    }
+
+    /// Notes 1 and 2 below, 2 anew and 3 above, 1 gone.
+    #[test]
+    fn two_layers_answer_as_one_index_would() {
+        let base = TantivyIndex::in_memory("test").unwrap();
+        let below = vec![note(1, "a", &["ship", "lost"]), note(2, "a", &["ship", "old"]), note(4, "a", &["ship"])];
+        base.apply(&[], &mut below.into_iter()).unwrap();
+        let over = MemoryIndex::new();
+        let above = || vec![note(2, "b", &["ship", "new"]), note(3, "a", &["sea"])];
+        over.apply(&[], &mut above().into_iter()).unwrap();
+        let hidden = Arc::new([NoteKey(1), NoteKey(2), NoteKey(3)].into());
+        let layered = Layered { base: base.view().unwrap(), over: over.view().unwrap(), hidden };
+        base.apply(&[NoteKey(1)], &mut above().into_iter()).unwrap();
+        let one = base.view().unwrap();
+
+        assert_eq!(layered.versions().unwrap(), one.versions().unwrap());
+        for word in ["ship", "lost", "old", "new", "sea", "none"] {
+            assert_eq!(layered.frequency(Field::Body, word).unwrap(), one.frequency(Field::Body, word).unwrap(), "{word}");
+            assert_eq!(layered.holders(word).unwrap(), one.holders(word).unwrap(), "{word}");
+        }
+        assert_eq!(layered.similar("shop").unwrap(), one.similar("shop").unwrap());
+        assert_eq!(layered.similar("lose").unwrap(), []);
+        let sought = [Sought { field: Field::Body, term: "ship", weight: 1.0 }];
+        let asked = Asked { terms: &["ship", "new"], speakers: &[] };
+        let found = |view: &dyn IndexView| {
+            let best = view.best(&sought, 10, &mut |_| true).unwrap();
+            view.gather(&best.notes, asked).unwrap()
+        };
+        assert_eq!(found(&layered), found(one.as_ref()));
+    }
+}

@@ -11,6 +11,7 @@ mod cases;
 mod context;
 mod degrade;
 mod index;
+mod life;
 mod signals;
 
 use std::sync::Arc;
