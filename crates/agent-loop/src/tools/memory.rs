@@ -199,7 +199,7 @@ impl MemoryTools {
     fn list(&self, arguments: Value) -> Result<String, AgentError> {
         let arguments: ListArguments = parsed(arguments)?;
         let request = arguments.request()?;
-        let reply = self.recall.list(&request);
+        let reply = self.recall.list(&request)?;
         let mut out = format!("{} note(s)\n", reply.total);
         for note in &reply.notes {
             let date = note.date.map(|d| format!(" ({d})")).unwrap_or_default();

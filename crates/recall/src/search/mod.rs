@@ -5,6 +5,7 @@
 
 mod allowed;
 mod blocks;
+mod calendar;
 mod candidate;
 mod citations;
 mod dates;
@@ -12,9 +13,11 @@ mod evidence;
 mod factors;
 mod links;
 mod meaning;
+mod page;
 mod pairs;
 mod passages;
 mod query;
+mod relative;
 mod reply;
 mod request;
 mod run;
@@ -22,7 +25,9 @@ mod signals;
 mod terms;
 
 pub(crate) use citations::Citations;
-pub use reply::{Citation, Explain, Hit, Named, Passage, SearchReply, SignalFreshness, SignalState};
+pub(crate) use page::{Page, expand};
+pub(crate) use query::Query;
+pub use reply::{Citation, Expanded, Explain, Hit, LeftOut, Named, Passage, SearchReply, SignalFreshness, SignalState};
 pub use request::{SearchRequest, SignalSwitches};
 pub(crate) use run::{Pairing, run};
 pub(crate) use signals::MetaCache;

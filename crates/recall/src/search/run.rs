@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use chrono::{DateTime, FixedOffset};
+use dormouse_vault::meta::DreamLedger;
 use dormouse_vault::text::is_cjk;
 use dormouse_vault::{Layer, Note, NotePath, Vault};
 
@@ -11,7 +12,6 @@ use super::allowed::Allowed;
 use super::blocks::{self, Asks, Scored};
 use super::candidate::{Candidate, best_first, explain, same_text, uncrowded};
 use super::citations::by_block;
-use super::dates::named;
 use super::evidence::{Evidence, Scope, weigh};
 use super::factors::{Factors, boost_communities};
 use super::links::spread;
@@ -23,6 +23,7 @@ use super::reply::{Hit, SearchReply, SignalState};
 use super::request::SearchRequest;
 use super::signals::{MetaCache, Signals};
 use super::terms::{Terms, look_up};
+use crate::conditions::{Conditions, Ground};
 use crate::config::RecallConfig;
 use crate::error::RecallError;
 use crate::filter::stated_date;
@@ -31,8 +32,7 @@ use crate::sync::Current;
 use crate::text::{asks_when, asks_where, fold};
 use crate::units::block_text;
 
-/// The most notes and passages that a request gets.
-const MAX_LIMIT: usize = 1_000;
+/// The most passages of a note that a request gets.
 const MAX_PASSAGES: usize = 100;
 /// Links bring a note that has none of the words only from this activation on.
 const WORTH_BRINGING: f64 = 0.3;
@@ -62,10 +62,14 @@ pub(crate) fn run(
     now: Option<DateTime<FixedOffset>>,
     pairing: Pairing,
 ) -> Result<Outcome, RecallError> {
-    let query = Query::parse(&request.query);
+    let query = Query::read(&request.query, now.map(|now| now.date_naive()), request.soft_dates);
     let mut signals = Signals::load(vault, meta, request.signals, now, config);
     signals.state("index", if current.in_memory { SignalState::InMemory } else { SignalState::Fresh }, None);
-    let search = Search { vault, current, config, request, now, query, signals };
+    let ledger = || vault.meta::<DreamLedger>().value;
+    let ground =
+        Ground { snapshot: &current.snapshot, traits: &meta.traits, archived: signals.archived(), ledger: &ledger };
+    let conditions = Conditions::of(&[&request.filters, &query.filters], &ground);
+    let search = Search { vault, current, config, request, now, query, conditions, signals };
     let (mut candidates, terms) = search.candidates()?;
     candidates.sort_by(|a, b| b.score().total_cmp(&a.score()).then_with(|| a.note.path.cmp(&b.note.path)));
     let total = candidates.len();
@@ -74,8 +78,9 @@ pub(crate) fn run(
     }
     let (hits, stale) = search.hits(uncrowded(candidates, config.digest_crowd), &terms);
     let warnings = current.warnings.iter().cloned().chain(search.signals.warnings).collect();
-    let notices = search.query.notices.into_iter().chain(terms.notices).collect();
-    Ok(Outcome { reply: SearchReply { hits, total, freshness: search.signals.freshness, warnings, notices }, stale })
+    let notices = search.query.notices.into_iter().chain(search.conditions.notices).chain(terms.notices).collect();
+    let freshness = search.signals.freshness;
+    Ok(Outcome { reply: SearchReply { hits, total, freshness, warnings, notices, ..SearchReply::default() }, stale })
 }
 
 struct Search<'a> {
@@ -85,6 +90,7 @@ struct Search<'a> {
     request: &'a SearchRequest,
     now: Option<DateTime<FixedOffset>>,
     query: Query,
+    conditions: Conditions<'a>,
     signals: Signals,
 }
 
@@ -144,7 +150,7 @@ impl Search<'_> {
 
     /// What the query asks for besides its words.
     fn asks(&self, evidence: &Evidence) -> Asks {
-        let spans = if self.request.signals.dates { named(&self.query.text) } else { Vec::new() };
+        let spans = if self.request.signals.dates { self.query.dates.as_slice() } else { &[] };
         let fit = |key: NoteKey| {
             let date = self.current.notes.get(&key).and_then(|note| stated_date(note))?;
             let best = spans.iter().map(|span| span.fits(date)).fold(0.0, f64::max);
@@ -157,13 +163,12 @@ impl Search<'_> {
     /// Whether a note fulfils every condition. A note is looked at when something stands in it, once.
     fn may(&self, key: NoteKey, allowed: &Allowed) -> bool {
         allowed.of(key, || {
-            let drop_archived =
-                self.config.drop_archived && !self.request.include_archived && self.request.signals.archive;
-            let snapshot = &self.current.snapshot;
+            let asked_for = self.request.include_archived
+                || self.request.filters.wants_archived()
+                || self.query.filters.wants_archived();
+            let drop_archived = self.config.drop_archived && !asked_for && self.request.signals.archive;
             self.current.notes.get(&key).is_some_and(|note| {
-                !(drop_archived && self.signals.is_archived(&note.path))
-                    && self.request.filters.matches(note, snapshot)
-                    && self.query.filters.matches(note, snapshot)
+                !(drop_archived && self.signals.is_archived(&note.path)) && self.conditions.hold(note)
             })
         })
     }
@@ -274,7 +279,7 @@ impl Search<'_> {
     /// Reads the best notes until the limit is full. A note that changed since the snapshot is left
     /// out, and the caller is told.
     fn hits(&self, candidates: Vec<Candidate>, terms: &Terms) -> (Vec<Hit>, bool) {
-        let limit = self.request.limit.min(MAX_LIMIT);
+        let limit = self.request.limit;
         let words: BTreeSet<&str> = terms.terms.iter().map(|t| t.text.as_str()).collect();
         let mut hits: Vec<Hit> = Vec::new();
         let mut texts: BTreeMap<String, usize> = BTreeMap::new();

@@ -154,6 +154,7 @@ fn rcl_06_filters_apply_before_the_limit() {
         limit: 100,
         ..ListRequest::default()
     });
+    let list = list.unwrap();
     assert_eq!((list.notes.len(), list.total), (60, 60));
 }
 
