@@ -26,6 +26,7 @@ mod terms;
 
 pub(crate) use citations::Citations;
 pub(crate) use page::{Page, expand};
+pub(crate) use passages::cut;
 pub(crate) use query::Query;
 pub use reply::{Citation, Expanded, Explain, Hit, LeftOut, Named, Passage, SearchReply, SignalFreshness, SignalState};
 pub use request::{SearchRequest, SignalSwitches};

@@ -11,6 +11,8 @@ mod cases;
 mod context;
 mod degrade;
 mod index;
+mod pages;
+mod query;
 mod signals;
 
 use std::sync::Arc;
