@@ -237,7 +237,7 @@ fn unresolved(snapshot: &Snapshot, path: &NotePath, way: &Way<'_>) -> Vec<Unreso
         let EdgeTarget::Unresolved(target) = edge.target else {
             return None;
         };
-        Some(Unresolved { from: path.clone(), target: target.to_string(), predicate: edge.predicate })
+        Some(Unresolved { from: path.clone(), target, predicate: edge.predicate })
     });
     nowhere.collect()
 }
