@@ -53,7 +53,6 @@ impl<'a> Conditions<'a> {
     /// path, a name that is nowhere, and `is:pending` are linear in the notes.
     pub(crate) fn of(filters: &[&Filters], ground: &Ground<'a>) -> Self {
         let mut out = Self { traits: ground.traits, groups: Vec::new(), none: Vec::new(), notices: Vec::new() };
-        ground.traits.forget(ground.snapshot.notes().count(), |path| ground.snapshot.note(path).is_some());
         for filters in filters {
             out.fields(filters, ground);
             for group in &filters.any_of {
@@ -67,6 +66,9 @@ impl<'a> Conditions<'a> {
         }
         // What needs no document goes first.
         let costly = |test: &Test| matches!(test, Test::Tag(_) | Test::Property(..));
+        if out.groups.iter().flatten().chain(&out.none).any(costly) {
+            ground.traits.forget(ground.snapshot);
+        }
         out.groups.sort_by_key(|group| group.iter().any(costly));
         out.none.sort_by_key(costly);
         out

@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use dormouse_vault::{Note, NotePath, Version};
+use dormouse_vault::{Note, NotePath, Snapshot, Version};
 use serde_json::{Map, Value};
 
 /// The tags and properties of a note.
@@ -70,11 +70,11 @@ impl Traits {
         stated
     }
 
-    /// Forgets notes that are gone, once they are as many as those that are there.
-    pub(crate) fn forget(&self, notes: usize, is_there: impl Fn(&NotePath) -> bool) {
+    /// Forgets notes that are gone, once they may be as many as those that are there.
+    pub(crate) fn forget(&self, snapshot: &Snapshot) {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if kept.len() > 2 * notes.max(64) {
-            kept.retain(|path, _| is_there(path));
+        if kept.len() > 64 && kept.len() > 2 * snapshot.notes().count() {
+            kept.retain(|path, _| snapshot.note(path).is_some());
         }
     }
 }

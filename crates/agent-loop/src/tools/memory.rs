@@ -192,7 +192,8 @@ fn parsed<T: serde::de::DeserializeOwned>(arguments: Value) -> Result<T, AgentEr
 impl MemoryTools {
     fn search(&self, arguments: Value) -> Result<String, AgentError> {
         let arguments: SearchArguments = parsed(arguments)?;
-        let request = SearchRequest { limit: arguments.limit.unwrap_or(8), ..SearchRequest::new(arguments.query) };
+        let limit = arguments.limit.unwrap_or(8);
+        let request = SearchRequest { limit, soft_dates: true, ..SearchRequest::new(arguments.query) };
         Ok(shown(&self.recall.search(&request)?))
     }
 
