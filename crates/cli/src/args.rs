@@ -40,14 +40,20 @@ pub(crate) enum Command {
     Status,
     /// Find what was written about something, ranked and explained.
     #[command(after_help = "Example: dormouse search \"in:digest tag:search why not RRF\" --explain\n\
-        Words, \"exact phrases\", -not, in:LAYER, bucket:NAME, tag:NAME, date:2026-11..; anything else is text.\n\
+        Example: dormouse search \"ferry links:Harbour date:last-week\" --expand 1 --budget 4000\n\
+        Words, \"exact phrases\", -not, in:LAYER, bucket:NAME, tag:NAME, folder:PATH, prop:KEY=VALUE, date:2026-11..,\n\
+        links:NOTE, links-to:NOTE, linked-from:NOTE, is:archived, is:pending, each with - in front for its contrary and\n\
+        with quotes around blanks; anything else is text. Days such as `last week` or 上周三 are preferred.\n\
         A query that starts with a hyphen goes behind `--`.")]
     Search(SearchArgs),
     /// List notes by their state: layer, bucket, tag, date, links, archived, pending.
-    #[command(after_help = "Example: dormouse list --in digest --bucket procedure --since 2026-11-01")]
+    #[command(after_help = "Example: dormouse list --in digest --bucket procedure --since 2026-11-01\n\
+        Example: dormouse list \"tag:sea -in:daily date:last-month\" --sort newest\n\
+        CONDITIONS are those of a search; options and conditions all have to hold.")]
     List(ListArgs),
     /// Walk the links from a note.
-    #[command(after_help = "Example: dormouse traverse digest/wiki/ranking --depth 2 --direction both")]
+    #[command(after_help = "Example: dormouse traverse digest/wiki/ranking --depth 2 --direction both\n\
+        Example: dormouse traverse Ranking --predicate derived_from --in daily --in resource")]
     Traverse(TraverseArgs),
     /// Print a note with its version token.
     #[command(after_help = "Example: dormouse read digest/wiki/ranking")]
@@ -123,6 +129,30 @@ pub(crate) struct SearchArgs {
     /// Archived notes too.
     #[arg(long)]
     pub(crate) archived: bool,
+    /// Go on where the reply before ended: its cursor, to the same query.
+    #[arg(long)]
+    pub(crate) cursor: Option<String>,
+    /// How many bytes of passages at the most; the best are shown.
+    #[arg(long, value_name = "BYTES")]
+    pub(crate) budget: Option<usize>,
+    /// How many passages a note.
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(0..=100))]
+    pub(crate) passages: u32,
+    /// How many bytes of one passage; a longer block is cut around what matched.
+    #[arg(long, value_name = "BYTES", default_value_t = 2_000)]
+    pub(crate) passage_bytes: usize,
+    /// Prefer the time that words such as `last week` name. On unless switched off.
+    #[arg(long, overrides_with = "no_soft_dates")]
+    pub(crate) soft_dates: bool,
+    /// Take words such as `last week` for words alone.
+    #[arg(long)]
+    pub(crate) no_soft_dates: bool,
+    /// Show what the hits link to, and what links to them, so many steps away.
+    #[arg(long, value_name = "DEPTH", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=3))]
+    pub(crate) expand: u32,
+    /// How many such notes at the most.
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(0..=200))]
+    pub(crate) expand_limit: u32,
 }
 
 #[derive(Debug, Args)]
@@ -154,15 +184,20 @@ pub(crate) enum BucketArg {
 
 #[derive(Debug, Args)]
 pub(crate) struct ListArgs {
+    /// Conditions as in a search, such as `tag:x` or `-in:daily`.
+    pub(crate) conditions: Vec<String>,
     /// Only this layer.
     #[arg(long = "in", value_name = "LAYER")]
     pub(crate) layer: Option<LayerArg>,
     /// Only this bucket.
     #[arg(long)]
     pub(crate) bucket: Option<BucketArg>,
-    /// Only notes with this tag, or one below it.
+    /// Only notes with this tag, or one below it. May be repeated: all of them.
     #[arg(long)]
-    pub(crate) tag: Option<String>,
+    pub(crate) tag: Vec<String>,
+    /// Only notes in this folder or deeper.
+    #[arg(long)]
+    pub(crate) folder: Option<String>,
     /// Only notes of this day (2026-11-30) or later.
     #[arg(long, value_name = "DAY", value_parser = day)]
     pub(crate) since: Option<chrono::NaiveDate>,
@@ -184,9 +219,28 @@ pub(crate) struct ListArgs {
     /// Only material that was not dreamed yet.
     #[arg(long)]
     pub(crate) pending: bool,
+    /// In which order.
+    #[arg(long, value_enum, default_value_t = SortArg::Path)]
+    pub(crate) sort: SortArg,
+    /// Go on where the reply before ended: its cursor, to the same list.
+    #[arg(long)]
+    pub(crate) cursor: Option<String>,
     /// How many notes at the most.
     #[arg(short = 'n', long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub(crate) limit: u32,
+}
+
+/// The order of a list.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum SortArg {
+    Path,
+    Name,
+    /// Newest first.
+    Newest,
+    /// Oldest first.
+    Oldest,
+    /// Most linked first.
+    Inbound,
 }
 
 /// Which way to walk.
@@ -210,6 +264,12 @@ pub(crate) struct TraverseArgs {
     /// Only along edges with this predicate, as `derived_from`.
     #[arg(long)]
     pub(crate) predicate: Option<String>,
+    /// Only into notes of this layer. May be repeated: one of them.
+    #[arg(long = "in", value_name = "LAYER")]
+    pub(crate) layer: Vec<LayerArg>,
+    /// How many links to look at before the walk ends.
+    #[arg(long, value_name = "LINKS", default_value_t = 100_000)]
+    pub(crate) budget: usize,
     /// How many notes at the most.
     #[arg(short = 'n', long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub(crate) limit: u32,

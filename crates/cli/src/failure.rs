@@ -116,6 +116,11 @@ fn known(cause: &(dyn std::error::Error + 'static)) -> Option<(&'static str, Opt
         (Some(DreamError::Vault(e)), ..)
         | (_, Some(ConsolidateError::Vault(e)), _)
         | (_, _, Some(RecallError::Vault(e))) => Some(of_vault(e)),
+        (_, _, Some(RecallError::BadCursor | RecallError::OtherCursor)) => Some(("usage", None)),
+        (_, _, Some(RecallError::SeveralNotes { .. })) => Some(("ambiguous", None)),
+        (_, _, Some(RecallError::NoSuchNote { .. })) => {
+            Some(("not-found", Some("`dormouse list` shows what there is, `dormouse search WORDS` finds it")))
+        }
         (Some(DreamError::NoSuchMaterial { .. }), ..) => {
             Some(("not-found", Some("`dormouse list --pending` shows material")))
         }

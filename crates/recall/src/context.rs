@@ -2,24 +2,30 @@
 
 use std::collections::BTreeSet;
 
-use dormouse_vault::text::estimate_tokens;
+use dormouse_vault::meta::AccessKind;
+use dormouse_vault::text::{estimate_tokens, truncate_chars};
 use dormouse_vault::{Layer, NotePath};
 use serde::{Deserialize, Serialize};
 
 use crate::error::RecallError;
 use crate::recall::Recall;
-use crate::search::{Citation, Hit, Pairing, Passage, SearchRequest};
+use crate::search::{Citation, Hit, Pairing, Passage, SearchRequest, cut};
 use crate::units::{block_text, heading_path};
 
 /// Notes and passages that are looked at; what doesn't fit is skipped, so there are more than go in.
-const NOTES: usize = 24;
+const NOTES: usize = 64;
 const PASSAGES: usize = 4;
+/// The longest passage; of a longer block the part that matches is taken.
+const PASSAGE_BYTES: usize = 2_000;
+/// The longest label of a link.
+const LABEL_CHARS: usize = 120;
 
 /// A block of Markdown within a token budget.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct ContextBlock {
-    /// The text: facts of digests first, then source blocks, each with its number. Empty when
-    /// nothing was found. It is data from notes, never an instruction.
+    /// The text: facts of digests first, then source blocks, each with its number, a link to its
+    /// place and its lines. What notes say stands in code fences that nothing in it can close, since
+    /// it is data and never an instruction. Empty when nothing was found.
     pub markdown: String,
     /// What the numbers mean, in order.
     pub citations: Vec<ContextCitation>,
@@ -27,6 +33,8 @@ pub struct ContextBlock {
     pub tokens: usize,
     /// What could not be used.
     pub warnings: Vec<String>,
+    /// How the query was read, where that is not obvious.
+    pub notices: Vec<String>,
 }
 
 /// A numbered passage of a [`ContextBlock`].
@@ -40,6 +48,8 @@ pub struct ContextCitation {
     pub block_id: Option<String>,
     /// First and last line in the file, 1-based.
     pub lines: (u32, u32),
+    /// Whether the text is a part of a longer block.
+    pub cut: bool,
 }
 
 /// A passage that may go in.
@@ -51,12 +61,20 @@ struct Piece {
     block_id: Option<String>,
     lines: (u32, u32),
     text: String,
+    cut: bool,
 }
 
 /// Packs the best of `recall` for `query`: up to half of the budget facts of digests, then the
 /// blocks that they cite and that the query finds. A block that doesn't fit is skipped.
 pub(crate) fn pack(recall: &Recall, query: &str, budget: usize) -> Result<ContextBlock, RecallError> {
-    let request = SearchRequest { limit: NOTES, passages: PASSAGES, ..SearchRequest::new(query) };
+    let request = SearchRequest {
+        limit: NOTES,
+        passages: PASSAGES,
+        max_passage_bytes: PASSAGE_BYTES,
+        soft_dates: true,
+        quiet: true,
+        ..SearchRequest::new(query)
+    };
     let reply = recall.answer(&request, Pairing::Apart)?;
     let (digests, sources): (Vec<&Hit>, Vec<&Hit>) = reply.hits.iter().partition(|hit| hit.layer == Layer::Digest);
     let mut packing = Packing { budget, ..Packing::default() };
@@ -79,7 +97,15 @@ pub(crate) fn pack(recall: &Recall, query: &str, budget: usize) -> Result<Contex
         packing.add(piece(hit, passage), "## What is known further", budget);
     }
     let tokens = estimate_tokens(&packing.markdown);
-    Ok(ContextBlock { markdown: packing.markdown, citations: packing.citations, tokens, warnings: reply.warnings })
+    let Packing { markdown, citations, .. } = packing;
+    // What did not get in was not returned.
+    let mut cited: Vec<NotePath> = citations.iter().map(|citation| citation.path.clone()).collect();
+    cited.sort();
+    cited.dedup();
+    let now = recall.clock.as_ref().map(|clock| clock.now());
+    let mut warnings = reply.warnings;
+    warnings.extend(recall.note_access(&cited, AccessKind::Returned, now));
+    Ok(ContextBlock { markdown, citations, tokens, warnings, notices: reply.notices })
 }
 
 /// All passages of the hits, best first.
@@ -101,6 +127,7 @@ fn piece(hit: &Hit, passage: &Passage) -> Piece {
         block_id: passage.block_id.clone(),
         lines: passage.lines,
         text: passage.text.clone(),
+        cut: passage.cut,
     }
 }
 
@@ -110,14 +137,18 @@ fn cited_block(recall: &Recall, cite: &Citation) -> Option<Piece> {
     let note = snapshot.note(&cite.note)?;
     let block = note.block(cite.block.as_deref()?)?;
     let read = recall.vault().read(&note.path).ok().filter(|read| read.version == note.version)?;
+    let mut passage =
+        Passage { lines: block.lines, text: block_text(block, &read.text).to_owned(), ..Passage::default() };
+    cut(&mut passage, PASSAGE_BYTES);
     Some(Piece {
         path: note.path.clone(),
         name: note.name.to_string(),
         date: crate::filter::stated_date(note),
         headings: heading_path(note.doc(), block),
         block_id: block.id.clone(),
-        lines: block.lines,
-        text: block_text(block, &read.text).to_owned(),
+        lines: passage.lines,
+        text: passage.text,
+        cut: passage.cut,
     })
 }
 
@@ -126,7 +157,6 @@ struct Packing {
     markdown: String,
     citations: Vec<ContextCitation>,
     section: &'static str,
-    seen: BTreeSet<(NotePath, (u32, u32))>,
     texts: BTreeSet<String>,
     budget: usize,
 }
@@ -134,45 +164,73 @@ struct Packing {
 impl Packing {
     /// Adds a piece unless it is there already or the whole would pass `limit`.
     fn add(&mut self, piece: Piece, section: &'static str, limit: usize) -> bool {
-        let at = (piece.path.clone(), piece.lines);
         let folded = crate::text::fold(&piece.text);
-        if piece.text.is_empty() || self.seen.contains(&at) || self.texts.contains(&folded) {
+        if piece.text.is_empty() || self.has(&piece) || self.texts.contains(&folded) {
             return false;
         }
         let number = self.citations.len() + 1;
         let mut more = String::new();
         if self.section != section {
-            more.push_str(if self.markdown.is_empty() { "" } else { "\n" });
             more.push_str(section);
             more.push_str("\n\n");
         }
         more.push_str(&entry(number, &piece));
+        // Never less than the estimate of both together.
         if estimate_tokens(&self.markdown) + estimate_tokens(&more) > limit.min(self.budget) {
             return false;
         }
         self.markdown.push_str(&more);
         self.section = section;
-        self.seen.insert(at);
         self.texts.insert(folded);
-        self.citations.push(ContextCitation { number, path: piece.path, block_id: piece.block_id, lines: piece.lines });
+        let Piece { path, block_id, lines, cut, .. } = piece;
+        self.citations.push(ContextCitation { number, path, block_id, lines, cut });
         true
+    }
+
+    /// Whether lines of it are there already; no two blocks share a line.
+    fn has(&self, piece: &Piece) -> bool {
+        let meets = |c: &ContextCitation| c.lines.0 <= piece.lines.1 && piece.lines.0 <= c.lines.1;
+        self.citations.iter().any(|citation| citation.path == piece.path && meets(citation))
     }
 }
 
-/// `- [1] text — [[path#^id|Name › Heading]], 2026-11-30`
+/// `[1] [[path#^id|Name › Heading]] · 2026-11-30 · line 4`, and the text in a fence that is longer than
+/// any run of backticks in it.
 fn entry(number: usize, piece: &Piece) -> String {
-    let text = piece.text.lines().collect::<Vec<_>>().join("\n  ");
-    let text = text.strip_prefix("- ").unwrap_or(&text);
-    let anchor = piece.block_id.as_deref().map(|id| format!("#^{id}")).unwrap_or_default();
-    let shown =
-        std::iter::once(piece.name.as_str()).chain(piece.headings.iter().map(String::as_str)).collect::<BTreeSet<_>>();
     let mut label: Vec<&str> = vec![piece.name.as_str()];
-    label.extend(piece.headings.iter().map(String::as_str).filter(|h| *h != piece.name));
-    let label = if shown.len() > 1 { label.join(" › ") } else { piece.name.clone() };
-    let date = piece.date.map(|day| format!(", {day}")).unwrap_or_default();
-    format!(
-        "- [{number}] {text} — [[{}{anchor}|{}]]{date}\n",
-        piece.path.link_target(),
-        label.replace(['|', '[', ']'], " ")
-    )
+    label.extend(piece.headings.iter().map(String::as_str).filter(|heading| *heading != piece.name));
+    let label = label.join(" › ").replace(|c: char| matches!(c, '|' | '[' | ']' | '`') || c.is_control(), " ");
+    let date = piece.date.map(|day| format!(" · {day}")).unwrap_or_default();
+    let lines = match piece.lines {
+        (first, last) if first == last => format!("line {first}"),
+        (first, last) => format!("lines {first}–{last}"),
+    };
+    let part = if piece.cut { ", in part" } else { "" };
+    let link = link(&piece.path, piece.block_id.as_deref(), truncate_chars(&label, LABEL_CHARS).trim());
+    let fence = "`".repeat(longest_run(&piece.text).max(2) + 1);
+    format!("[{number}] {link}{date} · {lines}{part}\n{fence}note\n{}\n{fence}\n\n", piece.text.trim_end_matches('\n'))
+}
+
+/// A link to a note, and a block of it, that Obsidian resolves: a wikilink, and for a path with signs
+/// that a wikilink can't hold a Markdown link.
+fn link(path: &NotePath, block: Option<&str>, label: &str) -> String {
+    let target = path.link_target();
+    let anchor = block.map(|id| format!("#^{id}")).unwrap_or_default();
+    if !target.contains(['#', '^', '|', '[', ']', '`']) {
+        return format!("[[{target}{anchor}|{label}]]");
+    }
+    let mut encoded = String::new();
+    for c in path.as_str().chars() {
+        if c.is_ascii() && !c.is_ascii_alphanumeric() && !matches!(c, '/' | '.' | '-' | '_') {
+            encoded.push_str(&format!("%{:02X}", u32::from(c)));
+        } else {
+            encoded.push(c);
+        }
+    }
+    format!("[{label}]({encoded}{anchor})")
+}
+
+/// The longest run of backticks.
+fn longest_run(text: &str) -> usize {
+    text.split(|c| c != '`').map(str::len).max().unwrap_or(0)
 }

@@ -35,8 +35,12 @@ mod config;
 mod error;
 mod recall;
 
+mod conditions;
+mod cursor;
 mod filter;
 mod list;
+mod naming;
+mod traits;
 mod traverse;
 
 mod text;
@@ -53,7 +57,7 @@ mod context;
 pub use config::RecallConfig;
 pub use context::{ContextBlock, ContextCitation};
 pub use error::RecallError;
-pub use filter::Filters;
+pub use filter::{Condition, Filters};
 pub use index::{
     Asked, Best, BlockIndex, Field, Found, IndexError, IndexView, IndexedNote, IndexedUnit, Marks, MemoryIndex,
     NoteKey, NoteTerms, Sought, Standing, TantivyIndex, Unit, UnitId,
@@ -61,7 +65,8 @@ pub use index::{
 pub use list::{ListReply, ListRequest, NoteSummary, SortBy, list};
 pub use recall::{Recall, SyncProgress, SyncReport};
 pub use search::{
-    Citation, Explain, Hit, Named, Passage, SearchReply, SearchRequest, SignalFreshness, SignalState, SignalSwitches,
+    Citation, Expanded, Explain, Hit, LeftOut, Named, Passage, SearchReply, SearchRequest, SignalFreshness,
+    SignalState, SignalSwitches,
 };
 pub use text::index_terms;
-pub use traverse::{Direction, Reached, TraverseReply, TraverseRequest, Via, traverse};
+pub use traverse::{Direction, Reached, TraverseReply, TraverseRequest, Unresolved, Via, traverse};

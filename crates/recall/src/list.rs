@@ -1,21 +1,32 @@
 //! `list`: the state of the vault, by conditions, without any ranking.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
-use chrono::NaiveDate;
+use chrono::{DateTime, FixedOffset, NaiveDate};
 use dormouse_vault::material::is_pending;
 use dormouse_vault::meta::{Archived, DreamLedger};
 use dormouse_vault::{Bucket, Layer, Note, NotePath, Snapshot};
 use serde::{Deserialize, Serialize};
 
+use crate::conditions::{Conditions, Ground};
+use crate::cursor::{Cursor, question};
+use crate::error::RecallError;
 use crate::filter::{Filters, stated_date};
+use crate::search::Query;
+use crate::traits::Traits;
 
 /// A listing.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(default)]
 pub struct ListRequest {
-    /// Conditions.
+    /// Conditions in the language of queries, as `tag:x -in:digest date:last-week` (docs/query.md).
+    /// Words are passed over, with a notice: they are what a search is for. Default: none.
+    pub query: String,
+    /// Conditions, beside those in `query`.
     pub filters: Filters,
+    /// The present moment, for the dates in `query`; default: the clock's.
+    pub now: Option<DateTime<FixedOffset>>,
     /// `Some(true)`: only archived notes; `Some(false)`: none of them; `None`: both. Default `None`.
     pub archived: Option<bool>,
     /// `Some(true)`: only material that waits for a dream; `Some(false)`: none of it. Default `None`.
@@ -24,8 +35,10 @@ pub struct ListRequest {
     pub problems: Option<bool>,
     /// The order. Default by path.
     pub sort: SortBy,
-    /// Notes to skip. Default 0.
+    /// Notes to skip. Default 0. A cursor takes its place.
     pub offset: usize,
+    /// Where to go on: the cursor of the reply before, to the same request. Default: at `offset`.
+    pub cursor: Option<String>,
     /// Notes to return. Default 50.
     pub limit: usize,
 }
@@ -33,12 +46,15 @@ pub struct ListRequest {
 impl Default for ListRequest {
     fn default() -> Self {
         Self {
+            query: String::new(),
             filters: Filters::default(),
+            now: None,
             archived: None,
             pending: None,
             problems: None,
             sort: SortBy::Path,
             offset: 0,
+            cursor: None,
             limit: 50,
         }
     }
@@ -70,6 +86,10 @@ pub struct ListReply {
     pub total: usize,
     /// What could not be used.
     pub warnings: Vec<String>,
+    /// How the conditions were read, where that is not obvious, and which of them no note fulfils.
+    pub notices: Vec<String>,
+    /// Where the next page starts, when there are more notes: opaque, for the same request.
+    pub cursor: Option<String>,
 }
 
 /// A note in a listing.
@@ -97,28 +117,73 @@ pub struct NoteSummary {
     pub pending: bool,
 }
 
-/// Lists the notes of `snapshot`. Conflict copies are left out. Linear in the notes.
-#[must_use]
+/// Lists the notes of `snapshot`. Conflict copies are left out. Linear in the notes; conditions on
+/// tags, properties and problems look at their documents.
+///
+/// # Errors
+/// [`RecallError::BadCursor`], [`RecallError::OtherCursor`].
 pub fn list(
     snapshot: &Snapshot,
     archived: Option<&Archived>,
     ledger: Option<&DreamLedger>,
     request: &ListRequest,
-) -> ListReply {
-    let asleep: BTreeSet<&NotePath> = archived.map(|a| a.notes.keys().collect()).unwrap_or_default();
+) -> Result<ListReply, RecallError> {
+    list_with(snapshot, &Traits::default(), archived, ledger, request)
+}
+
+/// [`list`] with what notes state kept between two questions.
+pub(crate) fn list_with(
+    snapshot: &Snapshot,
+    traits: &Traits,
+    archived: Option<&Archived>,
+    ledger: Option<&DreamLedger>,
+    request: &ListRequest,
+) -> Result<ListReply, RecallError> {
+    let asked = asked(request);
+    let from = request.cursor.as_deref().map(|text| Cursor::read(text, asked)).transpose()?;
+    let offset = from.map_or(request.offset, |cursor| cursor.offset);
+    let asleep: Arc<BTreeSet<NotePath>> =
+        Arc::new(archived.map(|a| a.notes.keys().cloned().collect()).unwrap_or_default());
+    let query = Query::parse(&request.query, request.now.map(|now| now.date_naive()));
+    let ground = Ground { snapshot, traits, archived: Arc::clone(&asleep), ledger: &|| ledger.cloned() };
+    let conditions = Conditions::of(&[&request.filters, &query.filters], &ground);
     let wanted = |note: &Note| {
         note.is_live()
-            && request.filters.matches(note, snapshot)
+            && conditions.hold(note)
             && request.archived.is_none_or(|a| a == asleep.contains(&note.path))
             && request.pending.is_none_or(|p| p == is_pending(snapshot, ledger, &note.path))
-            && request.problems.is_none_or(|p| p != note.doc().problems.is_empty())
+            && request.problems.is_none_or(|p| p != note.document().problems.is_empty())
     };
     let mut notes: Vec<&Note> = snapshot.notes().map(AsRef::as_ref).filter(|n| wanted(n)).collect();
     sort(&mut notes, request.sort, snapshot);
     let total = notes.len();
-    let page = notes.into_iter().skip(request.offset).take(request.limit);
-    let notes = page.map(|note| summary(note, snapshot, asleep.contains(&note.path), ledger)).collect();
-    ListReply { notes, total, warnings: Vec::new() }
+    let page = notes.into_iter().skip(offset).take(request.limit);
+    let notes: Vec<NoteSummary> =
+        page.map(|note| summary(note, snapshot, asleep.contains(&note.path), ledger)).collect();
+    let mut reply = ListReply { notes, total, notices: query.notices, ..ListReply::default() };
+    reply.notices.extend(conditions.notices);
+    if !query.text.trim().is_empty() || !query.without.is_empty() {
+        reply.notices.push(format!("{:?} is no condition: a list looks for no words, a search does", query.text));
+    }
+    let next = offset.saturating_add(reply.notes.len());
+    let more = next < total && !reply.notes.is_empty();
+    if more || from.is_some() {
+        let state = Cursor::state_of(snapshot);
+        if from.is_some_and(|cursor| cursor.state != state) {
+            reply.warnings.push(
+                "the vault changed since the page before: it goes on at the same place, notes may be missing or come twice"
+                    .to_owned(),
+            );
+        }
+        reply.cursor = more.then(|| Cursor { question: asked, state, offset: next }.to_string());
+    }
+    Ok(reply)
+}
+
+/// What tells a listing from another, its page aside.
+fn asked(request: &ListRequest) -> u64 {
+    let conditions = (&request.filters, request.archived, request.pending, request.problems, request.sort);
+    question(&["list", &request.query, &serde_json::to_string(&conditions).unwrap_or_default()])
 }
 
 fn sort(notes: &mut [&Note], by: SortBy, snapshot: &Snapshot) {

@@ -12,7 +12,7 @@ use crate::context::ContextBlock;
 use crate::error::RecallError;
 use crate::index::IndexError;
 use crate::list::{ListReply, ListRequest};
-use crate::search::{MetaCache, Pairing, SearchReply, SearchRequest, run};
+use crate::search::{MetaCache, Page, Pairing, SearchReply, SearchRequest, expand, run};
 use crate::sync::{Current, Keeper};
 use crate::traverse::{TraverseReply, TraverseRequest};
 
@@ -224,20 +224,31 @@ impl Recall {
     /// changed on disk meanwhile makes the vault look again, once.
     ///
     /// # Errors
-    /// Only when even an index in memory fails.
+    /// [`RecallError::BadCursor`], [`RecallError::OtherCursor`]; else only when even an index in memory
+    /// fails.
     pub fn search(&self, request: &SearchRequest) -> Result<SearchReply, RecallError> {
         self.answer(request, Pairing::OneResult)
     }
 
     pub(crate) fn answer(&self, request: &SearchRequest, pairing: Pairing) -> Result<SearchReply, RecallError> {
         let now = request.now.or_else(|| self.clock.as_ref().map(|clock| clock.now()));
-        let first = run(&self.vault, &self.current()?, &self.meta, &self.config, request, now, pairing)?;
-        let mut reply = if first.stale && self.vault.refresh().is_ok() {
+        let page = Page::of(request)?;
+        let wide = page.widened(request);
+        let mut current = self.current()?;
+        let mut outcome = run(&self.vault, &current, &self.meta, &self.config, &wide, now, pairing)?;
+        if outcome.stale && self.vault.refresh().is_ok() {
             self.sync()?;
-            run(&self.vault, &self.current()?, &self.meta, &self.config, request, now, pairing)?.reply
-        } else {
-            first.reply
-        };
+            current = self.current()?;
+            outcome = run(&self.vault, &current, &self.meta, &self.config, &wide, now, pairing)?;
+        }
+        let mut reply = outcome.reply;
+        page.turn(&mut reply, request, &current.snapshot);
+        if request.expand > 0 {
+            let drops = self.config.drop_archived && !request.include_archived && request.signals.archive;
+            let archived = self.vault.meta::<Archived>().value.filter(|_| drops);
+            let sleeps = |path: &NotePath| archived.as_ref().is_some_and(|a| a.notes.contains_key(path));
+            expand(&mut reply, request, &current.snapshot, &sleeps);
+        }
         if !request.quiet {
             let paths: Vec<NotePath> = reply.hits.iter().map(|hit| hit.path.clone()).collect();
             reply.warnings.extend(self.note_access(&paths, AccessKind::Returned, now));
@@ -247,20 +258,25 @@ impl Recall {
     }
 
     /// Lists notes by conditions.
-    #[must_use]
-    pub fn list(&self, request: &ListRequest) -> ListReply {
+    ///
+    /// # Errors
+    /// [`RecallError::BadCursor`], [`RecallError::OtherCursor`].
+    pub fn list(&self, request: &ListRequest) -> Result<ListReply, RecallError> {
         let archived = self.vault.meta::<Archived>();
         let ledger = self.vault.meta::<DreamLedger>();
+        let now = request.now.or_else(|| self.clock.as_ref().map(|clock| clock.now()));
+        let request = ListRequest { now, ..request.clone() };
+        let (snapshot, traits) = (self.vault.snapshot(), &self.meta.traits);
         let mut reply =
-            crate::list::list(&self.vault.snapshot(), archived.value.as_ref(), ledger.value.as_ref(), request);
+            crate::list::list_with(&snapshot, traits, archived.value.as_ref(), ledger.value.as_ref(), &request)?;
         reply.warnings.extend([archived.problem, ledger.problem].into_iter().flatten().map(|p| p.to_string()));
-        reply
+        Ok(reply)
     }
 
     /// Walks along links.
     ///
     /// # Errors
-    /// [`RecallError::NoSuchNote`].
+    /// [`RecallError::NoSuchNote`], [`RecallError::SeveralNotes`].
     pub fn traverse(&self, request: &TraverseRequest) -> Result<TraverseReply, RecallError> {
         crate::traverse::traverse(&self.vault.snapshot(), request)
     }

@@ -192,14 +192,15 @@ fn parsed<T: serde::de::DeserializeOwned>(arguments: Value) -> Result<T, AgentEr
 impl MemoryTools {
     fn search(&self, arguments: Value) -> Result<String, AgentError> {
         let arguments: SearchArguments = parsed(arguments)?;
-        let request = SearchRequest { limit: arguments.limit.unwrap_or(8), ..SearchRequest::new(arguments.query) };
+        let limit = arguments.limit.unwrap_or(8);
+        let request = SearchRequest { limit, soft_dates: true, ..SearchRequest::new(arguments.query) };
         Ok(shown(&self.recall.search(&request)?))
     }
 
     fn list(&self, arguments: Value) -> Result<String, AgentError> {
         let arguments: ListArguments = parsed(arguments)?;
         let request = arguments.request()?;
-        let reply = self.recall.list(&request);
+        let reply = self.recall.list(&request)?;
         let mut out = format!("{} note(s)\n", reply.total);
         for note in &reply.notes {
             let date = note.date.map(|d| format!(" ({d})")).unwrap_or_default();

@@ -281,7 +281,10 @@ async fn a_cancelled_cycle_gives_up_its_dream_at_once_and_the_material_stays_pen
     assert!(!dir.dump().contains("=== digest/"));
 
     let pending = dormouse_recall::ListRequest { pending: Some(true), ..Default::default() };
-    assert_eq!(cycle.recall().list(&pending).notes.into_iter().map(|n| n.path).collect::<Vec<_>>(), report.events);
+    assert_eq!(
+        cycle.recall().list(&pending).unwrap().notes.into_iter().map(|n| n.path).collect::<Vec<_>>(),
+        report.events
+    );
 }
 
 #[test]

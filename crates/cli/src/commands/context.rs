@@ -12,6 +12,7 @@ pub(crate) fn run(scene: &Scene, args: &ContextArgs, out: &mut Output) -> Result
     let block = recall.context(&args.query.join(" "), args.budget as usize)?;
     if !out.is_json() {
         warn_lines(&block.warnings);
+        warn_lines(&block.notices);
     }
     out.emit(&block, |w| {
         if block.markdown.is_empty() {

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use anyhow::Result;
-use dormouse_recall::{Filters, ListReply, ListRequest};
+use dormouse_recall::{Filters, ListReply, ListRequest, SortBy};
 use dormouse_vault::{Bucket, Layer};
 
 use super::{Scene, counted, find_note, warn_lines};
-use crate::args::{BucketArg, LayerArg, ListArgs};
+use crate::args::{BucketArg, LayerArg, ListArgs, SortArg};
 use crate::failure::refuse;
 use crate::output::{Output, dim};
 
@@ -15,7 +15,9 @@ pub(crate) fn run(scene: &Scene, args: &ListArgs, out: &mut Output) -> Result<u8
     let vault = scene.open()?;
     let find = |name: &Option<String>| name.as_deref().map(|n| find_note(&vault, n)).transpose();
     let request = ListRequest {
+        query: args.conditions.join(" "),
         filters: Filters {
+            folder: args.folder.clone(),
             layers: args.layer.map(layer).into_iter().collect(),
             buckets: args.bucket.map(bucket).into_iter().collect(),
             tags: args.tag.iter().map(|t| t.trim_start_matches('#').to_owned()).collect(),
@@ -28,13 +30,16 @@ pub(crate) fn run(scene: &Scene, args: &ListArgs, out: &mut Output) -> Result<u8
         },
         archived: args.archived.then_some(true),
         pending: args.pending.then_some(true),
+        sort: sort(args.sort),
+        cursor: args.cursor.clone(),
         limit: args.limit as usize,
         ..ListRequest::default()
     };
     let recall = scene.recall_unsynced(&vault)?;
-    let reply = recall.list(&request);
+    let reply = recall.list(&request)?;
     if !out.is_json() {
         warn_lines(&reply.warnings);
+        warn_lines(&reply.notices);
     }
     out.emit(&reply, |w| page(w, &reply))?;
     Ok(0)
@@ -54,10 +59,23 @@ fn page(w: &mut dyn std::io::Write, reply: &ListReply) -> std::io::Result<()> {
         let marks = if marks.is_empty() { String::new() } else { format!(" [{}]", marks.join(", ")) };
         writeln!(w, "{date}  {:<width$}  {}{}", note.path.as_str(), note.name, dim(marks))?;
     }
-    if reply.notes.len() == reply.total {
-        writeln!(w, "{}", dim(counted(reply.total, "note")))
-    } else {
-        writeln!(w, "{}", dim(format!("{} of {}; more with --limit", reply.notes.len(), counted(reply.total, "note"))))
+    let total = counted(reply.total, "note");
+    match &reply.cursor {
+        Some(cursor) => {
+            let shown = reply.notes.len();
+            writeln!(w, "{}", dim(format!("{shown} of {total}; more with --limit, or --cursor {cursor}")))
+        }
+        None => writeln!(w, "{}", dim(total)),
+    }
+}
+
+fn sort(arg: SortArg) -> SortBy {
+    match arg {
+        SortArg::Path => SortBy::Path,
+        SortArg::Name => SortBy::Name,
+        SortArg::Newest => SortBy::Newest,
+        SortArg::Oldest => SortBy::Oldest,
+        SortArg::Inbound => SortBy::Inbound,
     }
 }
 

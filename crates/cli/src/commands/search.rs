@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use anyhow::Result;
-use dormouse_recall::{Explain, Hit, Passage, SearchReply, SearchRequest};
+use dormouse_recall::{Direction, Explain, Hit, Passage, SearchReply, SearchRequest, Via};
 
 use super::Scene;
 use crate::args::SearchArgs;
@@ -19,6 +19,13 @@ pub(crate) fn run(scene: &Scene, args: &SearchArgs, out: &mut Output) -> Result<
         limit: args.limit as usize,
         include_archived: args.archived,
         explain: args.explain,
+        cursor: args.cursor.clone(),
+        byte_budget: args.budget,
+        passages: args.passages as usize,
+        max_passage_bytes: args.passage_bytes,
+        soft_dates: args.soft_dates || !args.no_soft_dates,
+        expand: args.expand as usize,
+        expand_limit: args.expand_limit as usize,
         ..SearchRequest::new(args.query.join(" "))
     })?;
     out.emit(&reply, |w| page(w, &reply))?;
@@ -35,11 +42,32 @@ fn page(w: &mut dyn Write, reply: &SearchReply) -> io::Result<()> {
     for (rank, hit) in reply.hits.iter().enumerate() {
         note(w, rank + 1, hit)?;
     }
-    let shown = reply.hits.len();
-    if reply.total > shown {
-        writeln!(w, "{}", dim(format!("{shown} of {}; more with --limit", super::counted(reply.total, "note"))))?;
+    if !reply.expanded.is_empty() {
+        writeln!(w, "Linked:")?;
+    }
+    for found in &reply.expanded {
+        let how = dim(format!("{} {}", arrow(&found.via), found.via.from));
+        writeln!(w, "    {}{} {how}", "  ".repeat(found.depth.saturating_sub(1)), styled("36", &found.path))?;
+    }
+    if reply.left_out.bytes > 0 {
+        let left_out = reply.left_out;
+        let passages = super::counted(left_out.passages, "passage");
+        writeln!(w, "{}", dim(format!("left out: {passages}, {} bytes; more with --budget", left_out.bytes)))?;
+    }
+    if let Some(cursor) = &reply.cursor {
+        let (shown, total) = (reply.hits.len(), super::counted(reply.total, "note"));
+        writeln!(w, "{}", dim(format!("{shown} of {total}; more with --limit, or --cursor {cursor}")))?;
     }
     Ok(())
+}
+
+/// Which way a link goes, seen from the note behind the arrow, and its predicate.
+fn arrow(via: &Via) -> String {
+    let arrow = if via.direction == Direction::In { "→" } else { "←" };
+    match &via.predicate {
+        Some(predicate) => format!("{arrow} {predicate}"),
+        None => arrow.to_owned(),
+    }
 }
 
 fn note(w: &mut dyn Write, rank: usize, hit: &Hit) -> io::Result<()> {
@@ -66,7 +94,8 @@ fn block(w: &mut dyn Write, passage: &Passage) -> io::Result<()> {
     } else {
         format!("{} › ", passage.heading_path.join(" › "))
     };
-    writeln!(w, "    {}", dim(format!("{heading}line {}", passage.lines.0)))?;
+    let part = if passage.cut { ", in part" } else { "" };
+    writeln!(w, "    {}", dim(format!("{heading}line {}{part}", passage.lines.0)))?;
     let text = marked(passage);
     text.lines().try_for_each(|line| writeln!(w, "    │ {line}"))
 }

@@ -1,17 +1,19 @@
 //! `dormouse traverse`: a walk along the links.
 
 use anyhow::Result;
-use dormouse_recall::{Direction, Reached, TraverseReply, TraverseRequest};
+use dormouse_recall::{Direction, Reached, RecallError, TraverseReply, TraverseRequest};
 
+use super::list::layer;
 use super::{Scene, find_note};
 use crate::args::{DirectionArg, TraverseArgs};
 use crate::output::{Output, dim};
 
 pub(crate) fn run(scene: &Scene, args: &TraverseArgs, out: &mut Output) -> Result<u8> {
     let vault = scene.open()?;
-    let from = find_note(&vault, &args.from)?;
+    // A title or an alias names a note here as well, when one note alone has it.
+    let from = find_note(&vault, &args.from).map(|path| path.as_str().to_owned());
     let request = TraverseRequest {
-        from: from.as_str().to_owned(),
+        from: from.as_deref().unwrap_or(&args.from).to_owned(),
         direction: match args.direction {
             DirectionArg::Out => Direction::Out,
             DirectionArg::In => Direction::In,
@@ -19,9 +21,14 @@ pub(crate) fn run(scene: &Scene, args: &TraverseArgs, out: &mut Output) -> Resul
         },
         depth: args.depth as usize,
         predicate: args.predicate.clone(),
+        layers: args.layer.iter().copied().map(layer).collect(),
         limit: args.limit as usize,
+        budget: args.budget,
     };
-    let reply = dormouse_recall::traverse(&vault.snapshot(), &request)?;
+    let reply = match (dormouse_recall::traverse(&vault.snapshot(), &request), from) {
+        (Err(RecallError::NoSuchNote { .. }), Err(unknown)) => return Err(unknown),
+        (reply, _) => reply?,
+    };
     out.emit(&reply, |w| page(w, &reply))?;
     Ok(0)
 }
@@ -30,12 +37,18 @@ fn page(w: &mut dyn std::io::Write, reply: &TraverseReply) -> std::io::Result<()
     for note in &reply.notes {
         writeln!(w, "{}{} {}", "  ".repeat(note.depth), note.path, dim(how(note)))?;
     }
+    for link in &reply.unresolved {
+        let predicate = link.predicate.as_deref().map(|predicate| format!(" {predicate}")).unwrap_or_default();
+        writeln!(w, "{}", dim(format!("{} →{predicate} [[{}]]: no such note", link.from, link.target)))?;
+    }
     if reply.truncated {
-        writeln!(
-            w,
-            "{}",
-            dim(format!("{}; there are more: raise --limit", super::counted(reply.notes.len(), "note")))
-        )?;
+        let (shown, total) = (reply.notes.len(), super::counted(reply.total, "note"));
+        let more = if reply.partial {
+            format!("at least {total}; more with --budget")
+        } else {
+            format!("{total}; more with --limit")
+        };
+        writeln!(w, "{}", dim(format!("{shown} of {more}")))?;
     }
     Ok(())
 }

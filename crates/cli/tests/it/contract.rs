@@ -122,3 +122,41 @@ fn a_stage_that_another_process_runs_is_locked_for_us() {
     check_fails(vault.path(), &["dream", "--json"], 5, "locked");
     check_fails(vault.path(), &["consolidate", "--json"], 5, "locked");
 }
+
+#[test]
+fn a_reply_goes_on_at_its_cursor_within_budgets_and_along_links() {
+    let vault = temp_vault(
+        "=== a.md\n---\ntags: [sea]\n---\nThe otter swims. [[c]] [[Gone]]\n=== b.md\nThe otter dives, the otter.\n=== c.md\n---\nname: The shore\n---\nSand.\n",
+    );
+    let first = run(vault.path(), &["search", "otter", "-n", "1", "--json"]).json();
+    let cursor = first["cursor"].as_str().unwrap();
+    let second = run(vault.path(), &["search", "otter", "-n", "1", "--cursor", cursor, "--json"]).json();
+    assert!(second["cursor"].is_null());
+    assert_ne!(second["hits"][0]["path"], first["hits"][0]["path"]);
+    check_fails(vault.path(), &["search", "shore", "--cursor", cursor, "--json"], 2, "usage");
+    check_fails(vault.path(), &["list", "--cursor", "x", "--json"], 2, "usage");
+
+    let cut = run(vault.path(), &["search", "otter", "--budget", "30", "--json"]).json();
+    assert!(cut["left_out"]["bytes"].as_u64().unwrap() > 0);
+    let linked = run(vault.path(), &["search", "tag:sea otter", "--expand", "1", "--json"]).json();
+    assert_eq!(
+        (&linked["expanded"][0]["path"], &linked["expanded"][0]["via"]["from"]),
+        (&"c.md".into(), &"a.md".into())
+    );
+
+    let listed = run(vault.path(), &["list", "links:\"the shore\"", "--sort", "newest", "--json"]).json();
+    assert_eq!((&listed["total"], &listed["notes"][0]["path"]), (&1.into(), &"a.md".into()));
+    let told = run(vault.path(), &["list", "tag:land"]);
+    assert!(told.code == 0 && told.stderr.contains("no note fulfils tag:land"), "{}", told.stderr);
+
+    let walked = run(vault.path(), &["traverse", "the shore", "--direction", "both", "--json"]).json();
+    assert_eq!((&walked["total"], &walked["unresolved"][0]["target"]), (&2.into(), &"gone".into()));
+}
+
+#[test]
+fn words_for_a_time_are_read_unless_they_are_switched_off() {
+    let vault = temp_vault("=== a.md\nThe otter swims.\n");
+    let notices = |args: &[&str]| run(vault.path(), args).json()["notices"].as_array().unwrap().len();
+    assert_eq!(notices(&["search", "otter last week", "--json"]), 1);
+    assert_eq!(notices(&["search", "otter last week", "--no-soft-dates", "--json"]), 0);
+}

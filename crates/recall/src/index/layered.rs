@@ -128,7 +128,11 @@ mod tests {
 
         assert_eq!(layered.versions().unwrap(), one.versions().unwrap());
         for word in ["ship", "lost", "old", "new", "sea", "none"] {
-            assert_eq!(layered.frequency(Field::Body, word).unwrap(), one.frequency(Field::Body, word).unwrap(), "{word}");
+            assert_eq!(
+                layered.frequency(Field::Body, word).unwrap(),
+                one.frequency(Field::Body, word).unwrap(),
+                "{word}"
+            );
             assert_eq!(layered.holders(word).unwrap(), one.holders(word).unwrap(), "{word}");
         }
         assert_eq!(layered.similar("shop").unwrap(), one.similar("shop").unwrap());

@@ -2,6 +2,56 @@
 
 use chrono::{Datelike, Days, Months, NaiveDate};
 
+use super::calendar::Stretch;
+use super::relative::readings;
+
+/// The time that a query prefers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Preferred {
+    /// A date that it names.
+    Named(Span),
+    /// Days that it names as seen from today.
+    Relative(Stretch),
+}
+
+impl Preferred {
+    /// How well a date fits: 1 in the span, falling to 0 around it. O(1).
+    pub(crate) fn fits(self, date: NaiveDate) -> f64 {
+        match self {
+            Self::Named(span) => span.fits(date),
+            Self::Relative(days) => fit(date, days),
+        }
+    }
+}
+
+/// The time that a query prefers, and how its words were read. With `today` relative dates count too,
+/// and every reading is told. Linear.
+pub(crate) fn preferred(query: &str, today: Option<NaiveDate>) -> (Vec<Preferred>, Vec<String>) {
+    let Some(today) = today else {
+        return (named(query).into_iter().map(Preferred::Named).collect(), Vec::new());
+    };
+    let mut out = Vec::new();
+    let mut told = Vec::new();
+    // What was read as seen from today names no other date.
+    let mut rest = String::new();
+    let mut end = 0;
+    for reading in readings(query, today) {
+        let (from, until) = reading.days;
+        let words = query.get(reading.words.clone()).unwrap_or("");
+        told.push(format!("{words:?} read as {from}..{until}"));
+        out.push(Preferred::Relative(reading.days));
+        rest.push_str(query.get(end..reading.words.start).unwrap_or(""));
+        rest.push_str(" , ");
+        end = reading.words.end;
+    }
+    rest.push_str(query.get(end..).unwrap_or(""));
+    for span in named(&rest) {
+        told.push(format!("notes of {} are preferred", span.shown()));
+        out.push(Preferred::Named(span));
+    }
+    (out, told)
+}
+
 /// A day, a month, or a year that a query names; a month or a day may leave the year open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Span {
@@ -28,6 +78,18 @@ impl Span {
             None => date.year().saturating_sub(1)..=date.year().saturating_add(1),
         };
         years.filter_map(|year| self.days(year)).map(|days| fit(date, days)).fold(0.0, f64::max)
+    }
+
+    /// First and last day, where the year is named.
+    pub(crate) fn stretch(self) -> Option<Stretch> {
+        self.days(self.year?)
+    }
+
+    /// `2026-11-30`, `2026-11`, `2026`; an open year as `any year`.
+    fn shown(self) -> String {
+        let year = self.year.map_or_else(|| "any year".to_owned(), |year| year.to_string());
+        let rest = [self.month, self.day].into_iter().flatten().map(|n| format!("-{n:02}"));
+        year + &rest.collect::<String>()
     }
 
     /// First and last day, in a year.

@@ -4,25 +4,31 @@
 //! factors (what the note is) → links → pairs (a digest and its source are one result) → passages.
 
 mod blocks;
+mod calendar;
 mod candidate;
 mod citations;
-mod conditions;
 mod dates;
 mod evidence;
 mod factors;
 mod links;
 mod meaning;
+mod page;
 mod pairs;
 mod passages;
 mod query;
+mod relative;
 mod reply;
 mod request;
 mod run;
 mod signals;
 mod terms;
+mod wording;
 
 pub(crate) use citations::Citations;
-pub use reply::{Citation, Explain, Hit, Named, Passage, SearchReply, SignalFreshness, SignalState};
+pub(crate) use page::{Page, expand};
+pub(crate) use passages::cut;
+pub(crate) use query::Query;
+pub use reply::{Citation, Expanded, Explain, Hit, LeftOut, Named, Passage, SearchReply, SignalFreshness, SignalState};
 pub use request::{SearchRequest, SignalSwitches};
 pub(crate) use run::{Pairing, run};
 pub(crate) use signals::MetaCache;

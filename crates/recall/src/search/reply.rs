@@ -7,6 +7,8 @@ use chrono::{DateTime, NaiveDate, Utc};
 use dormouse_vault::{Bucket, Layer, NotePath};
 use serde::{Deserialize, Serialize};
 
+use crate::traverse::Via;
+
 /// The answer to a search.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct SearchReply {
@@ -19,8 +21,40 @@ pub struct SearchReply {
     /// What could not be used, for a person. The answer came all the same.
     pub warnings: Vec<String>,
     /// How the query was read, where that is not obvious: corrected words, too many words, text
-    /// that looked like an operator.
+    /// that looked like an operator, conditions that no note fulfils, dates.
     pub notices: Vec<String>,
+    /// Where the next page starts, when there are more hits: opaque, for the same question.
+    pub cursor: Option<String>,
+    /// What the byte budget kept out.
+    pub left_out: LeftOut,
+    /// Notes that links of the hits lead to, nearest first, when expansion was asked for.
+    pub expanded: Vec<Expanded>,
+}
+
+/// What a byte budget kept out of a reply.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct LeftOut {
+    /// Passages that were left out whole.
+    pub passages: usize,
+    /// Bytes of text, in these passages and in cut ones.
+    pub bytes: usize,
+}
+
+/// A note that a hit's links lead to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct Expanded {
+    /// The note.
+    pub path: NotePath,
+    /// Its name.
+    pub name: String,
+    /// Its description.
+    pub description: Option<String>,
+    /// Its layer.
+    pub layer: Layer,
+    /// Links away from the nearest hit.
+    pub depth: usize,
+    /// The link that it was reached by.
+    pub via: Via,
 }
 
 /// A note that answers.
@@ -61,8 +95,10 @@ pub struct Passage {
     pub lines: (u32, u32),
     /// Its block id, without `^`.
     pub block_id: Option<String>,
-    /// Its text as written, without the block id.
+    /// Its text as written, without the block id; of a long block the part around what matched.
     pub text: String,
+    /// Whether `text` is a part of the block; `lines` are then those of the part.
+    pub cut: bool,
     /// The words of the query in `text`, as byte ranges, in order.
     pub highlights: Vec<Range<usize>>,
     /// The block's score, with the note's factors.

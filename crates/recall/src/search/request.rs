@@ -10,8 +10,8 @@ use crate::filter::Filters;
 #[serde(default)]
 pub struct SearchRequest {
     /// Free text; `in:digest`, `bucket:wiki`, `tag:x`, `folder:a/b`, `date:2026-11..`,
-    /// `prop:key=value`, `"exact phrase"` and `-not` mean what they say, and what does not parse is
-    /// text.
+    /// `prop:key=value`, `links:x`, `"exact phrase"` and `-not` mean what they say, and what does not
+    /// parse is text. docs/query.md has the whole language.
     pub query: String,
     /// Notes to return, default 10, at most 1,000.
     pub limit: usize,
@@ -29,6 +29,21 @@ pub struct SearchRequest {
     pub now: Option<DateTime<FixedOffset>>,
     /// Keep this search out of the access spool. Default false.
     pub quiet: bool,
+    /// Prefer notes of the time that words such as `last week` or 上周三 name, seen from `now`; without
+    /// a `now` they are text. Each reading is told in the reply's notices. Default false: only dates
+    /// that are written out are preferred.
+    pub soft_dates: bool,
+    /// Where to go on: the cursor of the reply before, to the same question. Default: from the start.
+    pub cursor: Option<String>,
+    /// Bytes of passages' text that the whole reply may have. Default: no bound. The best passages
+    /// are taken; the one that crosses the line is cut, and the reply says how much was left out.
+    pub byte_budget: Option<usize>,
+    /// Bytes of one passage; a longer block is cut around what matched. Default 2,000.
+    pub max_passage_bytes: usize,
+    /// Follow the links of the hits so many steps, 0 to 3. Default 0.
+    pub expand: usize,
+    /// Notes that expansion may bring. Default 20, at most 200.
+    pub expand_limit: usize,
 }
 
 impl Default for SearchRequest {
@@ -43,6 +58,12 @@ impl Default for SearchRequest {
             signals: SignalSwitches::default(),
             now: None,
             quiet: false,
+            soft_dates: false,
+            cursor: None,
+            byte_budget: None,
+            max_passage_bytes: 2_000,
+            expand: 0,
+            expand_limit: 20,
         }
     }
 }

@@ -4,13 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use chrono::{DateTime, FixedOffset};
+use dormouse_vault::meta::DreamLedger;
 use dormouse_vault::{Layer, Note, NotePath, Vault};
 
 use super::blocks::{self, Asks, Scored, best_first};
 use super::candidate::{Candidate, explain, same_text, uncrowded};
 use super::citations::by_block;
-use super::conditions::Conditions;
-use super::dates::named;
 use super::evidence::{Bm25, Evidence, Extent, Weighing};
 use super::factors::{Factors, boost_communities};
 use super::links::spread;
@@ -22,6 +21,8 @@ use super::reply::{Hit, SearchReply, SignalState};
 use super::request::SearchRequest;
 use super::signals::{MetaCache, Signals};
 use super::terms::{Terms, look_up};
+use super::wording::Wording;
+use crate::conditions::{Conditions, Ground};
 use crate::config::RecallConfig;
 use crate::error::RecallError;
 use crate::filter::stated_date;
@@ -30,8 +31,7 @@ use crate::sync::Current;
 use crate::text::{asks_when, asks_where, fold};
 use crate::units::block_text;
 
-/// The most notes and passages that a request gets.
-const MAX_LIMIT: usize = 1_000;
+/// The most passages of a note that a request gets.
 const MAX_PASSAGES: usize = 100;
 /// Links bring a note that has none of the words only from this activation on.
 const WORTH_BRINGING: f64 = 0.3;
@@ -61,10 +61,14 @@ pub(crate) fn run(
     now: Option<DateTime<FixedOffset>>,
     pairing: Pairing,
 ) -> Result<Outcome, RecallError> {
-    let query = Query::parse(&request.query);
+    let query = Query::read(&request.query, now.map(|now| now.date_naive()), request.soft_dates);
     let mut signals = Signals::load(vault, meta, request.signals, now, config);
     signals.state("index", if current.in_memory { SignalState::InMemory } else { SignalState::Fresh }, None);
-    let search = Search { vault, current, config, request, now, query, signals };
+    let ledger = || vault.meta::<DreamLedger>().value;
+    let ground =
+        Ground { snapshot: &current.snapshot, traits: &meta.traits, archived: signals.archived(), ledger: &ledger };
+    let conditions = Conditions::of(&[&request.filters, &query.filters], &ground);
+    let search = Search { vault, current, config, request, now, query, conditions, signals };
     let (mut candidates, terms) = search.candidates()?;
     candidates.sort_by(|a, b| b.score().total_cmp(&a.score()).then_with(|| a.note.path.cmp(&b.note.path)));
     let total = candidates.len();
@@ -73,8 +77,9 @@ pub(crate) fn run(
     }
     let (hits, stale) = search.hits(uncrowded(candidates, config.digest_crowd), &terms);
     let warnings = current.warnings.iter().cloned().chain(search.signals.warnings).collect();
-    let notices = search.query.notices.into_iter().chain(terms.notices).collect();
-    Ok(Outcome { reply: SearchReply { hits, total, freshness: search.signals.freshness, warnings, notices }, stale })
+    let notices = search.query.notices.into_iter().chain(search.conditions.notices).chain(terms.notices).collect();
+    let freshness = search.signals.freshness;
+    Ok(Outcome { reply: SearchReply { hits, total, freshness, warnings, notices, ..SearchReply::default() }, stale })
 }
 
 struct Search<'a> {
@@ -84,27 +89,28 @@ struct Search<'a> {
     request: &'a SearchRequest,
     now: Option<DateTime<FixedOffset>>,
     query: Query,
+    conditions: Conditions<'a>,
     signals: Signals,
 }
 
 impl Search<'_> {
     fn candidates(&self) -> Result<(Vec<Candidate>, Terms), RecallError> {
         let view = self.current.view.as_ref();
-        let conditions = Conditions::of(&self.query, view)?;
+        let wording = Wording::of(&self.query, view)?;
         if self.query.text.trim().is_empty() {
             let filtered = !(self.query.filters.is_empty() && self.request.filters.is_empty());
-            let all = if filtered { self.newest(&conditions) } else { Vec::new() };
+            let all = if filtered { self.newest(&wording) } else { Vec::new() };
             return Ok((all, Terms::default()));
         }
         let switches = self.request.signals;
         let terms = look_up(view, &self.query.text, self.config, switches.form)?;
-        let may = |note: NoteKey| self.may(note, &conditions);
+        let may = |note: NoteKey| self.may(note, &wording);
         let evidence = self.evidence(&terms, &may)?;
         let asks = self.asks(&evidence);
         let scored = blocks::score(&evidence, &terms, &asks, &may, switches, self.config);
         let mut candidates: BTreeMap<NoteKey, Candidate> = BTreeMap::new();
         for (key, mut blocks) in scored {
-            if let Some(at) = conditions.held(key) {
+            if let Some(at) = wording.held(key) {
                 blocks.iter_mut().filter(|s| at.contains(&s.block)).for_each(|s| s.parts.push(("phrase", 1.0)));
                 best_first(&mut blocks);
             }
@@ -113,7 +119,7 @@ impl Search<'_> {
             }
         }
         if switches.links {
-            self.follow_links(&mut candidates, &conditions);
+            self.follow_links(&mut candidates, &wording);
         }
         let mut candidates: Vec<Candidate> = candidates.into_values().collect();
         if switches.community {
@@ -157,7 +163,7 @@ impl Search<'_> {
         lends: &dyn Fn(NoteKey) -> bool,
     ) -> Result<Vec<Found>, RecallError> {
         let sought = terms.sought(self.config.header_weight);
-        let wanted = self.request.limit.min(MAX_LIMIT);
+        let wanted = self.request.limit;
         let mut limit = self.config.candidates.max(1);
         loop {
             let best = self.current.view.best(&sought, limit, &mut |note| may(note) || lends(note))?;
@@ -178,7 +184,7 @@ impl Search<'_> {
 
     /// What the query asks for besides its words.
     fn asks(&self, evidence: &Evidence) -> Asks {
-        let spans = if self.request.signals.dates { named(&self.query.text) } else { Vec::new() };
+        let spans = if self.request.signals.dates { self.query.dates.as_slice() } else { &[] };
         let fit = |key: NoteKey| {
             let date = self.current.notes.get(&key).and_then(|note| stated_date(note))?;
             let best = spans.iter().map(|span| span.fits(date)).fold(0.0, f64::max);
@@ -189,21 +195,17 @@ impl Search<'_> {
     }
 
     /// Whether a note fulfils every condition. A note is looked at when something stands in it, once.
-    fn may(&self, key: NoteKey, conditions: &Conditions) -> bool {
-        conditions.hold(
-            key,
-            |phrase| self.standing(key, phrase),
-            || {
-                let drop_archived =
-                    self.config.drop_archived && !self.request.include_archived && self.request.signals.archive;
-                let snapshot = &self.current.snapshot;
-                self.current.notes.get(&key).is_some_and(|note| {
-                    !(drop_archived && self.signals.is_archived(&note.path))
-                        && self.request.filters.matches(note, snapshot)
-                        && self.query.filters.matches(note, snapshot)
-                })
-            },
-        )
+    fn may(&self, key: NoteKey, wording: &Wording) -> bool {
+        let others = || {
+            let asked_for = self.request.include_archived
+                || self.request.filters.wants_archived()
+                || self.query.filters.wants_archived();
+            let drop_archived = self.config.drop_archived && !asked_for && self.request.signals.archive;
+            self.current.notes.get(&key).is_some_and(|note| {
+                !(drop_archived && self.signals.is_archived(&note.path)) && self.conditions.hold(note)
+            })
+        };
+        wording.hold(key, |phrase| self.standing(key, phrase), others)
     }
 
     fn lends(&self, key: NoteKey) -> bool {
@@ -235,8 +237,8 @@ impl Search<'_> {
     }
 
     /// Without a word to search for: everything that fulfils the conditions, newest first.
-    fn newest(&self, conditions: &Conditions) -> Vec<Candidate> {
-        let of_keys = self.current.notes.iter().filter(|(key, _)| self.may(**key, conditions));
+    fn newest(&self, wording: &Wording) -> Vec<Candidate> {
+        let of_keys = self.current.notes.iter().filter(|(key, _)| self.may(**key, wording));
         let mut notes: Vec<&Arc<Note>> = of_keys.map(|(_, note)| note).collect();
         notes.sort_by_cached_key(|n| {
             let date = stated_date(n);
@@ -252,13 +254,13 @@ impl Search<'_> {
         ranked.collect()
     }
 
-    fn follow_links(&self, candidates: &mut BTreeMap<NoteKey, Candidate>, conditions: &Conditions) {
+    fn follow_links(&self, candidates: &mut BTreeMap<NoteKey, Candidate>, wording: &Wording) {
         let mut seeds: Vec<(NotePath, f64)> = candidates.values().map(|c| (c.note.path.clone(), c.score())).collect();
         seeds.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
         let best = seeds.first().map_or(0.0, |(_, score)| *score);
         for (path, reached) in spread(&seeds, &self.current.snapshot, self.config) {
             let key = NoteKey::of(&path);
-            let Some(note) = self.current.notes.get(&key).filter(|_| self.may(key, conditions)) else {
+            let Some(note) = self.current.notes.get(&key).filter(|_| self.may(key, wording)) else {
                 continue;
             };
             if let Some(candidate) = candidates.get_mut(&key) {
@@ -273,7 +275,7 @@ impl Search<'_> {
     /// Reads the best notes until the limit is full. A note that changed since the snapshot is left
     /// out, and the caller is told.
     fn hits(&self, candidates: Vec<Candidate>, terms: &Terms) -> (Vec<Hit>, bool) {
-        let limit = self.request.limit.min(MAX_LIMIT);
+        let limit = self.request.limit;
         let words: BTreeSet<&str> = terms.terms.iter().map(|t| t.text.as_str()).collect();
         let mut hits: Vec<Hit> = Vec::new();
         let mut texts: BTreeMap<String, usize> = BTreeMap::new();

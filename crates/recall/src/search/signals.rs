@@ -11,6 +11,7 @@ use dormouse_vault::{NotePath, Vault};
 use super::reply::{SignalFreshness, SignalState};
 use super::request::SignalSwitches;
 use crate::config::RecallConfig;
+use crate::traits::Traits;
 
 /// Digests of material whose evidence check dropped more than this share get no influence.
 const MAX_DROPPED: f64 = 0.25;
@@ -28,9 +29,12 @@ struct Read<T> {
     problem: Option<String>,
 }
 
-/// The artefacts as they were last read.
+/// What is kept between two questions: the artefacts as they were last read, and what notes state.
 #[derive(Debug, Default)]
-pub(crate) struct MetaCache(Mutex<Kept>);
+pub(crate) struct MetaCache {
+    kept: Mutex<Kept>,
+    pub(crate) traits: Traits,
+}
 
 #[derive(Debug, Default)]
 struct Kept {
@@ -87,7 +91,7 @@ impl Signals {
         now: Option<DateTime<FixedOffset>>,
         config: &RecallConfig,
     ) -> Self {
-        let mut kept = cache.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = cache.kept.lock().unwrap_or_else(PoisonError::into_inner);
         let days = Some(config.stale_after_days);
         let mut out = Self::default();
         out.state("centrality", if switches.centrality { SignalState::Fresh } else { SignalState::Off }, None);
@@ -127,6 +131,11 @@ impl Signals {
     /// Whether a note sleeps, whether or not sleepers are dropped.
     pub(crate) fn is_archived(&self, note: &NotePath) -> bool {
         self.archived.contains(note)
+    }
+
+    /// The notes that sleep.
+    pub(crate) fn archived(&self) -> Arc<BTreeSet<NotePath>> {
+        Arc::clone(&self.archived)
     }
 
     /// Whether a digest has no influence on other notes.

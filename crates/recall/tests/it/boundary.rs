@@ -16,7 +16,7 @@ fn every_question_together_writes_the_spool_and_nothing_else() {
     let reply =
         recall.search(&SearchRequest { explain: true, ..SearchRequest::new("when does the ferry leave") }).unwrap();
     assert!(!reply.hits.is_empty());
-    assert_eq!(recall.list(&ListRequest::default()).total, 3);
+    assert_eq!(recall.list(&ListRequest::default()).unwrap().total, 3);
     let request = TraverseRequest { from: "ferry".to_owned(), depth: 3, ..TraverseRequest::default() };
     assert_eq!(recall.traverse(&request).unwrap().total, 3);
     assert!(recall.context("ferry", 200).unwrap().markdown.contains("nine"));

@@ -154,6 +154,7 @@ fn rcl_06_filters_apply_before_the_limit() {
         limit: 100,
         ..ListRequest::default()
     });
+    let list = list.unwrap();
     assert_eq!((list.notes.len(), list.total), (60, 60));
 }
 
@@ -162,6 +163,11 @@ fn rcl_07_recency_goes_by_stated_dates_and_is_a_nudge() {
     let vault = temp_vault(
         "=== daily/2025/01/2025-01-01.md\nferry timetable checked\n=== daily/2026-05-01.md\nferry timetable checked\n=== digest/ferry.md\nferry timetable checked, full guide to the ferry timetable\n",
     );
+    // As after a clone: every file is of the same moment.
+    let cloned = std::time::UNIX_EPOCH + Duration::from_secs(1_777_680_000);
+    for path in vault.files().into_keys() {
+        std::fs::File::options().write(true).open(vault.path().join(path)).unwrap().set_modified(cloned).unwrap();
+    }
     let request = SearchRequest {
         now: Some("2026-05-02T00:00:00Z".parse().unwrap()),
         quiet: true,

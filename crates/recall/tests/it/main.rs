@@ -12,6 +12,8 @@ mod context;
 mod degrade;
 mod index;
 mod life;
+mod pages;
+mod query;
 mod signals;
 
 use std::sync::Arc;

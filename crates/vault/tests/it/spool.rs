@@ -89,7 +89,7 @@ fn rcl_10_parallel_processes_never_tear_the_log() {
     assert_eq!((read.hits.len(), read.skipped), (1, 1));
 }
 
-/// One process of the test above: 200 hits, with names of very different lengths.
+/// One process of the test above: 200 hits, whose lines are of 80 and of 9,000 bytes by turns.
 #[test]
 #[ignore = "started by another test"]
 fn appender() {
@@ -98,9 +98,14 @@ fn appender() {
     };
     let spool = Vault::open(folder).unwrap().spool();
     for i in 0..200 {
-        let long = "x".repeat(200);
-        let folders = vec![long.as_str(); (i % 10) * 4].join("/");
-        let gap = if folders.is_empty() { "" } else { "/" };
-        spool.append(&[hit(&format!("{folders}{gap}{n}-{i}.md"))]).unwrap();
+        let mut hit = hit(&format!("{n}-{i:03}.md"));
+        let bare = serde_json::to_string(&hit).unwrap().len() + 1;
+        let wanted = if i % 2 == 0 { 80 } else { 9_000 };
+        // A folder's name is of 200 bytes at most.
+        let folders: String = std::iter::repeat_n("x".repeat(199) + "/", (wanted - bare) / 200).collect();
+        let rest = "y".repeat(wanted - bare - folders.len() - 1) + "/";
+        hit.path = NotePath::new(&format!("{folders}{rest}{}", hit.path)).unwrap();
+        assert_eq!(serde_json::to_string(&hit).unwrap().len() + 1, wanted);
+        spool.append(&[hit]).unwrap();
     }
 }

@@ -1,5 +1,5 @@
-//! What a note must fulfil to be returned: phrases, exclusions, filters. Notes are looked at one by
-//! one, as far as a search meets them.
+//! What must and must not stand in a note, and what else it must fulfil. Notes are looked at one by one,
+//! as far as a search meets them.
 
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
@@ -17,16 +17,16 @@ struct Held {
     phrase: Option<Phrase>,
 }
 
-/// The conditions of a query, and what is known of the notes that were looked at.
+/// The phrases and exclusions of a query, and what is known of the notes that were looked at.
 #[derive(Debug, Default)]
-pub(crate) struct Conditions {
+pub(crate) struct Wording {
     phrases: Vec<Held>,
     without: Vec<Held>,
     known: RefCell<HashMap<NoteKey, bool>>,
     held: RefCell<HashMap<NoteKey, BTreeSet<u32>>>,
 }
 
-impl Conditions {
+impl Wording {
     /// Looks up who holds the words of the phrases and exclusions.
     pub(crate) fn of(query: &Query, view: &dyn IndexView) -> Result<Self, IndexError> {
         let mut out = Self::default();
