@@ -57,6 +57,20 @@ pub struct RecallConfig {
     pub single_weight: f64,
     /// Share of a note's further good blocks in the note's score. Default 0.2.
     pub support_share: f64,
+    /// meaning_share.
+    pub meaning_share: f64,
+    /// m_norm.
+    pub m_norm: f64,
+    /// m_add.
+    pub m_add: f64,
+    /// m_note.
+    pub m_note: f64,
+    /// m_query.
+    pub m_query: f64,
+    /// m_self.
+    pub m_self: f64,
+    /// m_min.
+    pub m_min: f64,
     /// Share of a digest block's score that goes to the source block that it cites, for the words that
     /// the source block lacks. Default 0.2.
     pub digest_share: f64,
@@ -129,6 +143,13 @@ impl Default for RecallConfig {
             frame_weight: 0.1,
             single_weight: 0.5,
             support_share: 0.2,
+            meaning_share: 0.5,
+            m_norm: 0.0,
+            m_add: 0.0,
+            m_note: 0.0,
+            m_query: 0.0,
+            m_self: 0.0,
+            m_min: 0.0,
             digest_share: 0.2,
             expansion_weight: 1.0,
             link_share: 0.1,

@@ -45,6 +45,7 @@ mod units;
 mod index;
 mod sync;
 
+mod embed;
 mod search;
 
 mod access;
@@ -52,6 +53,11 @@ mod context;
 
 pub use config::RecallConfig;
 pub use context::{ContextBlock, ContextCitation};
+#[cfg(feature = "embed")]
+pub use embed::StaticEmbedder;
+#[cfg(feature = "embed-http")]
+pub use embed::{EndpointEmbedder, EndpointSettings};
+pub use embed::{EmbedError, Embedder, MeaningStatus, ScriptedEmbedder};
 pub use error::RecallError;
 pub use filter::Filters;
 pub use index::{

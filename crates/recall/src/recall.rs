@@ -1,6 +1,7 @@
 //! `Recall`: the vault's snapshot and its index, and the verbs over them.
 
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use dormouse_vault::meta::{AccessKind, Archived, DreamLedger};
 use dormouse_vault::{Clock, NotePath, Vault};
@@ -8,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::RecallConfig;
 use crate::context::ContextBlock;
+use crate::embed::{Embedder, Meaning, MeaningStatus};
 use crate::error::RecallError;
 use crate::list::{ListReply, ListRequest};
 use crate::search::{MetaCache, Pairing, SearchReply, SearchRequest, run};
@@ -21,6 +23,7 @@ pub struct Recall {
     pub(crate) clock: Option<Arc<dyn Clock>>,
     pub(crate) state: Mutex<Option<Current>>,
     meta: MetaCache,
+    pub(crate) meaning: Option<Meaning>,
 }
 
 impl std::fmt::Debug for Recall {
@@ -53,7 +56,7 @@ impl Recall {
     /// # Errors
     /// None today; a later version may check the settings.
     pub fn open(vault: Arc<Vault>, config: RecallConfig) -> Result<Self, RecallError> {
-        Ok(Self { vault, config, clock: None, state: Mutex::new(None), meta: MetaCache::default() })
+        Ok(Self { vault, config, clock: None, state: Mutex::new(None), meta: MetaCache::default(), meaning: None })
     }
 
     /// With a clock, which dates the access spool and the recency signal.
@@ -61,6 +64,26 @@ impl Recall {
     pub fn with_clock(mut self, clock: Arc<dyn Clock>) -> Self {
         self.clock = Some(clock);
         self
+    }
+
+    /// With an embedder, whose vectors join the text score. A thread embeds what each sync finds; it
+    /// ends with this value, within about a second.
+    #[must_use]
+    pub fn with_embedder(mut self, embedder: Arc<dyn Embedder>) -> Self {
+        self.meaning = Some(Meaning::start(&self.vault, embedder));
+        self
+    }
+
+    /// How far the vectors are; `None` without an embedder.
+    #[must_use]
+    pub fn meaning_status(&self) -> Option<MeaningStatus> {
+        self.meaning.as_ref().map(Meaning::status)
+    }
+
+    /// Waits until every block of the last sync has its vector. False when that takes longer than
+    /// `patience`, when the embedder fails, and without one.
+    pub fn wait_for_meaning(&self, patience: Duration) -> bool {
+        self.meaning.as_ref().is_some_and(|meaning| meaning.wait(patience))
     }
 
     /// The vault.
@@ -83,6 +106,7 @@ impl Recall {
     pub fn sync(&self) -> Result<SyncReport, RecallError> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let (current, report) = bring_up(&self.vault, state.take())?;
+        self.follow(&current);
         *state = Some(current);
         Ok(report)
     }
@@ -97,8 +121,13 @@ impl Recall {
             }
         }
         let (current, _) = bring_up(&self.vault, state.take())?;
+        self.follow(&current);
         *state = Some(current.clone());
         Ok(current)
+    }
+
+    fn follow(&self, current: &Current) {
+        self.meaning.iter().for_each(|meaning| meaning.follow(&current.snapshot));
     }
 
     /// Answers a query. Each note's text is checked against its version before it goes out; one that
@@ -112,10 +141,10 @@ impl Recall {
 
     pub(crate) fn answer(&self, request: &SearchRequest, pairing: Pairing) -> Result<SearchReply, RecallError> {
         let now = request.now.or_else(|| self.clock.as_ref().map(|clock| clock.now()));
-        let first = run(&self.vault, &self.current()?, &self.meta, &self.config, request, now, pairing)?;
+        let first = run(&self.vault, &self.current()?, &self.meta, self.meaning.as_ref(), &self.config, request, now, pairing)?;
         let mut reply = if first.stale && self.vault.refresh().is_ok() {
             self.sync()?;
-            run(&self.vault, &self.current()?, &self.meta, &self.config, request, now, pairing)?.reply
+            run(&self.vault, &self.current()?, &self.meta, self.meaning.as_ref(), &self.config, request, now, pairing)?.reply
         } else {
             first.reply
         };

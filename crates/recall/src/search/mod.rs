@@ -3,6 +3,7 @@
 //! query → terms → evidence (what stands where) → blocks (scores with their surroundings) →
 //! factors (what the note is) → links → pairs (a digest and its source are one result) → passages.
 
+mod alike;
 mod allowed;
 mod blocks;
 mod candidate;

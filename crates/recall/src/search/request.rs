@@ -84,6 +84,8 @@ pub struct SignalSwitches {
     pub digests: bool,
     /// Archived notes are dropped.
     pub archive: bool,
+    /// Vectors, when an embedder is set.
+    pub meaning: bool,
 }
 
 impl Default for SignalSwitches {
@@ -107,6 +109,7 @@ impl SignalSwitches {
         links: true,
         digests: true,
         archive: true,
+        meaning: true,
     };
 
     /// Every signal off: BM25 of the blocks alone.
@@ -123,10 +126,11 @@ impl SignalSwitches {
         links: false,
         digests: false,
         archive: false,
+        meaning: false,
     };
 
     /// The names of the signals, as [`SignalSwitches::without`] takes them.
-    pub const NAMES: [&'static str; 12] = [
+    pub const NAMES: [&'static str; 13] = [
         "neighbours",
         "note",
         "form",
@@ -139,6 +143,7 @@ impl SignalSwitches {
         "links",
         "digests",
         "archive",
+        "meaning",
     ];
 
     /// All of `self` but the signal of this name; an unknown name changes nothing.
@@ -157,6 +162,7 @@ impl SignalSwitches {
             "links" => self.links = false,
             "digests" => self.digests = false,
             "archive" => self.archive = false,
+            "meaning" => self.meaning = false,
             _ => {}
         }
         self

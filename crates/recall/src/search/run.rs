@@ -7,6 +7,7 @@ use chrono::{DateTime, FixedOffset};
 use dormouse_vault::text::is_cjk;
 use dormouse_vault::{Layer, Note, NotePath, Vault};
 
+use super::alike::Alike;
 use super::allowed::Allowed;
 use super::blocks::{self, Asks, Scored};
 use super::candidate::{Candidate, best_first, explain, same_text, uncrowded};
@@ -24,6 +25,7 @@ use super::request::SearchRequest;
 use super::signals::{MetaCache, Signals};
 use super::terms::{Terms, look_up};
 use crate::config::RecallConfig;
+use crate::embed::{Asked, Meaning};
 use crate::error::RecallError;
 use crate::filter::stated_date;
 use crate::index::{NoteKey, UnitId};
@@ -57,6 +59,7 @@ pub(crate) fn run(
     vault: &Vault,
     current: &Current,
     meta: &MetaCache,
+    meaning: Option<&Meaning>,
     config: &RecallConfig,
     request: &SearchRequest,
     now: Option<DateTime<FixedOffset>>,
@@ -65,7 +68,8 @@ pub(crate) fn run(
     let query = Query::parse(&request.query);
     let mut signals = Signals::load(vault, meta, request.signals, now, config);
     signals.state("index", if current.in_memory { SignalState::InMemory } else { SignalState::Fresh }, None);
-    let search = Search { vault, current, config, request, now, query, signals };
+    let asked = Alike::ask(meaning, &query.text, request.signals, config, current.index.as_ref(), &mut signals);
+    let search = Search { vault, current, config, request, now, query, signals, asked };
     let (mut candidates, terms) = search.candidates()?;
     candidates.sort_by(|a, b| b.score().total_cmp(&a.score()).then_with(|| a.note.path.cmp(&b.note.path)));
     let total = candidates.len();
@@ -86,6 +90,7 @@ struct Search<'a> {
     now: Option<DateTime<FixedOffset>>,
     query: Query,
     signals: Signals,
+    asked: Option<Asked>,
 }
 
 impl Search<'_> {
@@ -111,7 +116,9 @@ impl Search<'_> {
         };
         let evidence = weigh(&terms, &self.current.citations, &scope, self.config);
         let asks = self.asks(&evidence);
-        let scored = blocks::score(index, &evidence, &terms, &asks, &may, switches, self.config)?;
+        let version = |note| self.current.notes.get(&note).map(|note| note.version);
+        let alike = Alike { asked: self.asked.as_ref(), version: &version, config: self.config };
+        let scored = blocks::score(index, &evidence, &alike, &terms, &asks, &may, switches, self.config)?;
         let mut candidates: BTreeMap<NoteKey, Candidate> = BTreeMap::new();
         for (key, mut blocks) in scored {
             if let Some(at) = held.get(&key) {
