@@ -57,20 +57,9 @@ pub struct RecallConfig {
     pub single_weight: f64,
     /// Share of a note's further good blocks in the note's score. Default 0.2.
     pub support_share: f64,
-    /// meaning_share.
+    /// Share of how like the query a block's vector is, against 1 for its words, when an embedder is
+    /// set. Default 0.35.
     pub meaning_share: f64,
-    /// m_norm.
-    pub m_norm: f64,
-    /// m_add.
-    pub m_add: f64,
-    /// m_note.
-    pub m_note: f64,
-    /// m_query.
-    pub m_query: f64,
-    /// m_self.
-    pub m_self: f64,
-    /// m_min.
-    pub m_min: f64,
     /// Share of a digest block's score that goes to the source block that it cites, for the words that
     /// the source block lacks. Default 0.2.
     pub digest_share: f64,
@@ -117,6 +106,29 @@ pub struct RecallConfig {
     pub sync_on_search: bool,
     /// How many blocks are re-scored with their surroundings. Default 400.
     pub candidates: usize,
+    /// How many of the blocks most like the query bring their notes among the candidates. Default 50.
+    pub meaning_candidates: usize,
+    /// Which model embeds; `[recall.embed]`.
+    pub embed: EmbedSettings,
+}
+
+/// `[recall.embed]`: which model embeds. The library looks at `deadline_ms` alone; who opens a vault
+/// makes the embedder. An endpoint is named outside of the vault, since text is sent to it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct EmbedSettings {
+    /// The folder of a static model: `config.json`, `tokenizer.json`, `model.safetensors`. A relative
+    /// one is meant from the vault's folder. Default none: no vectors.
+    pub model: Option<String>,
+    /// How long a query waits for its own vector, in milliseconds. Default 150. A static model that is
+    /// loaded needs none of it.
+    pub deadline_ms: u64,
+}
+
+impl Default for EmbedSettings {
+    fn default() -> Self {
+        Self { model: None, deadline_ms: 150 }
+    }
 }
 
 impl Default for RecallConfig {
@@ -143,13 +155,7 @@ impl Default for RecallConfig {
             frame_weight: 0.1,
             single_weight: 0.5,
             support_share: 0.2,
-            meaning_share: 0.5,
-            m_norm: 0.0,
-            m_add: 0.0,
-            m_note: 0.0,
-            m_query: 0.0,
-            m_self: 0.0,
-            m_min: 0.0,
+            meaning_share: 0.35,
             digest_share: 0.2,
             expansion_weight: 1.0,
             link_share: 0.1,
@@ -169,6 +175,8 @@ impl Default for RecallConfig {
             spool: true,
             sync_on_search: true,
             candidates: 400,
+            meaning_candidates: 50,
+            embed: EmbedSettings::default(),
         }
     }
 }

@@ -51,7 +51,7 @@ mod search;
 mod access;
 mod context;
 
-pub use config::RecallConfig;
+pub use config::{EmbedSettings, RecallConfig};
 pub use context::{ContextBlock, ContextCitation};
 #[cfg(feature = "embed")]
 pub use embed::StaticEmbedder;

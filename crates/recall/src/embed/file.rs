@@ -198,3 +198,47 @@ fn parsed(record: &[u8]) -> Option<(TextKey, Vec<i8>, f32)> {
     let bytes = bytes.iter().map(|byte| i8::from_le_bytes([*byte])).collect();
     scale.is_finite().then_some((TextKey(u64::from_le_bytes(*key)), bytes, scale))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rows(from: u64, to: u64) -> Vec<(TextKey, Row)> {
+        (from..to).map(|n| (TextKey(n), Row::of(&[n as f32, 1.0, -2.0]))).collect()
+    }
+
+    fn keys(file: &mut VectorFile) -> Vec<u64> {
+        let mut out = Vec::new();
+        file.read(3, |text, bytes, scale| {
+            let row = Row::of(&[text.0 as f32, 1.0, -2.0]);
+            assert_eq!((bytes, scale), (row.bytes.as_slice(), row.scale));
+            out.push(text.0);
+        });
+        out
+    }
+
+    #[test]
+    fn each_look_reads_what_came_in_since_and_a_replaced_file_is_read_from_its_start() {
+        let folder = dormouse_fixtures::temp_vault("=== a.md\na\n");
+        let vault = Vault::open(folder.path()).unwrap();
+        let (mut ours, mut theirs) = (VectorFile::of(&vault, "m"), VectorFile::of(&vault, "m"));
+        assert_eq!((ours.dimension(), keys(&mut ours)), (None, vec![]));
+        ours.append(3, &rows(0, 3)).unwrap();
+        assert_eq!((keys(&mut ours), keys(&mut theirs)), (vec![], vec![0, 1, 2]));
+        theirs.append(3, &rows(3, 5)).unwrap();
+        assert_eq!((keys(&mut ours), keys(&mut theirs)), (vec![3, 4], vec![]));
+        let kept = rows(1, 2);
+        theirs.replace(3, kept.iter().map(|(text, row)| (*text, row.bytes.as_slice(), row.scale))).unwrap();
+        assert_eq!((keys(&mut ours), keys(&mut theirs)), (vec![1], vec![]));
+        assert!(VectorFile::of(&vault, "another").dimension().is_none());
+    }
+
+    #[test]
+    fn a_file_that_is_no_folder_of_ours_is_an_error_and_never_a_panic() {
+        let folder = dormouse_fixtures::temp_vault("=== a.md\na\n=== .dormouse/vectors\nin the way\n");
+        let vault = Vault::open(folder.path()).unwrap();
+        let mut file = VectorFile::of(&vault, "m");
+        assert!(file.append(3, &rows(0, 1)).is_err());
+        assert!(keys(&mut file).is_empty());
+    }
+}

@@ -89,27 +89,20 @@ impl Meaning {
         }
     }
 
+    /// Whether the vectors are all there.
+    fn state(&self) -> SignalState {
+        let status = self.status();
+        let all = status.idle || (status.of_notes > 0 && status.notes >= status.of_notes);
+        if all { SignalState::Fresh } else { SignalState::Partial }
+    }
+
     /// The vector of a query, within `deadline`.
     pub(crate) fn ask(&self, text: &str, deadline: Duration) -> Asked {
         let (query, state, warning) = match self.vector(text, deadline) {
-            Ok(row) => {
-                let status = self.status();
-                let all = status.idle || (status.of_notes > 0 && status.notes >= status.of_notes);
-                (Some(row), if all { SignalState::Fresh } else { SignalState::Partial }, None)
-            }
+            Ok(row) => (Some(row), self.state(), None),
             Err(why) => (None, SignalState::Missing, Some(format!("meaning: {why}; searched by words alone"))),
         };
         Asked { shared: Arc::clone(&self.shared), query, state, warning }
-    }
-
-    pub(crate) fn ask_words(&self, words: &[(String, f64)]) -> Asked {
-        let texts: Vec<&str> = words.iter().map(|(w, _)| w.as_str()).collect();
-        let vectors = self.shared.embedder.embed(&texts).unwrap_or_default();
-        let mut sum = vec![0.0_f32; vectors.first().map_or(0, Vec::len)];
-        for ((_, w), v) in words.iter().zip(&vectors) {
-            sum.iter_mut().zip(v).for_each(|(s, x)| *s += *w as f32 * x);
-        }
-        Asked { shared: Arc::clone(&self.shared), query: Some(Row::of(&sum)), state: SignalState::Fresh, warning: None }
     }
 
     fn vector(&self, text: &str, deadline: Duration) -> Result<Row, String> {

@@ -2,6 +2,7 @@
 
 use dormouse_vault::{BlockKind, Note};
 
+use crate::text::speaker;
 use crate::units::{block_text, parts, points_elsewhere, readable};
 
 /// The key of a text: 64 bits of its hash.
@@ -16,7 +17,8 @@ impl TextKey {
 }
 
 /// The texts of a note whose text is `text`, with the numbers of their blocks: each block as a
-/// person reads it, a long one in parts. A list of other notes says nothing of its own. Linear.
+/// person reads it, without the name of who speaks, a long one in parts. A list of other notes says
+/// nothing of its own. Linear.
 pub(crate) fn texts_of(note: &Note, text: &str) -> Vec<(u32, String)> {
     let mut out = Vec::new();
     for (number, block) in note.doc().blocks.iter().enumerate() {
@@ -26,31 +28,18 @@ pub(crate) fn texts_of(note: &Note, text: &str) -> Vec<(u32, String)> {
         if block.kind == BlockKind::Rule || points_elsewhere(note, block) {
             continue;
         }
-        let mode = std::env::var("M_TEXT").unwrap_or_default();
-        let said = |block: &dormouse_vault::Block| {
-            let shown = block_text(block, text);
-            let p = plain(&readable(shown));
-            if !mode.contains('s') { return p; }
-            match crate::text::speaker(shown) {
-                Some(who) => p.strip_prefix(who).map(|r| r.trim_start_matches([':', '：', ' ']).to_owned()).unwrap_or(p),
-                None => p,
-            }
-        };
-        let mut plain = said(block);
-        let before = usize::try_from(number).ok().and_then(|n| n.checked_sub(1)).and_then(|n| note.doc().blocks.get(n));
-        if let Some(before) = before {
-            let b = said(before);
-            if mode.contains('p') || (mode.contains('q') && b.trim_end().ends_with('?')) {
-                plain = format!("{b}\n{plain}");
-            }
-        }
-        if mode.contains('h') {
-            plain = format!("{}\n{}\n{plain}", note.name, crate::units::heading_path(note, block).join("\n"));
-        }
-        let pieces = parts(&plain).map(str::trim).filter(|piece| piece.chars().any(char::is_alphanumeric));
+        let shown = block_text(block, text);
+        let plain = plain(&readable(shown));
+        let said = speaker(shown).and_then(|who| plain.strip_prefix(who)).unwrap_or(&plain);
+        let pieces = parts(said).map(trimmed).filter(|piece| piece.chars().any(char::is_alphanumeric));
         out.extend(pieces.map(|piece| (number, piece.to_owned())));
     }
     out
+}
+
+/// Without blanks, and what stands between a speaker and what is said.
+fn trimmed(piece: &str) -> &str {
+    piece.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, ':' | '：' | '-' | '>')).trim_end()
 }
 
 /// Without the signs of emphasis, which are words to a model that reads none.

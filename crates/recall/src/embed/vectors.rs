@@ -71,8 +71,8 @@ impl Vectors {
         out
     }
 
-    /// The `limit` blocks most like `query`, best first, of the notes that `allowed` lets through.
-    /// Linear in the blocks.
+    /// The `limit` blocks most like `query`, best first, of the notes that `allowed` lets through:
+    /// those that stand out, a third of the way from what is usual to the same. Linear in the blocks.
     pub(crate) fn nearest(
         &self,
         query: &Row,
@@ -83,15 +83,24 @@ impl Vectors {
         let mut best: Vec<((NoteKey, u32), f32)> = Vec::new();
         let mut floor = f32::NEG_INFINITY;
         let room = limit.saturating_mul(2).max(64);
+        let (mut sum, mut count) = (0.0_f64, 0.0_f64);
         for (key, note) in self.notes.iter().filter(|(key, note)| allowed(**key, note.version)) {
-            let found = self.of_note(note, query).into_iter().filter(|(_, cosine)| *cosine >= floor);
-            best.extend(found.map(|(block, cosine)| ((*key, block), cosine)));
+            for (block, cosine) in self.of_note(note, query) {
+                sum += f64::from(cosine);
+                count += 1.0;
+                if cosine >= floor {
+                    best.push(((*key, block), cosine));
+                }
+            }
             if best.len() > room && limit > 0 {
                 best.select_nth_unstable_by(limit - 1, order);
                 best.truncate(limit);
                 floor = best.last().map_or(floor, |(_, cosine)| *cosine);
             }
         }
+        let usual = sum / count.max(1.0);
+        let stands_out = usual + (1.0 - usual) / 3.0;
+        best.retain(|(_, cosine)| f64::from(*cosine) >= stands_out);
         best.sort_by(order);
         best.truncate(limit);
         best
@@ -138,5 +147,64 @@ impl Vectors {
             usize::try_from(*row).ok().and_then(|row| out.get_mut(row)).into_iter().for_each(|slot| *slot = *text);
         }
         out
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn version() -> Version {
+        Version::of(b"seven")
+    }
+
+    fn vectors(of: &[(u64, &[[f32; 2]])]) -> Vectors {
+        let mut out = Vectors::new(2);
+        for (note, texts) in of {
+            let mut placed = Vec::new();
+            for (block, vector) in texts.iter().enumerate() {
+                let text = TextKey(note * 1_000 + block as u64);
+                let row = Row::of(vector);
+                out.put(text, &row.bytes, row.scale);
+                placed.push((u32::try_from(block).unwrap(), text));
+            }
+            assert!(out.place(NoteKey(*note), version(), &placed));
+        }
+        out
+    }
+
+    #[test]
+    fn only_what_stands_out_is_near_and_ties_go_by_place() {
+        let have = vectors(&[(2, &[[1.0, 0.0], [0.0, 1.0]]), (1, &[[1.0, 0.0], [0.1, 1.0]]), (3, &[[1.0, 0.5]])]);
+        let query = Row::of(&[1.0, 0.0]);
+        let places = |limit, allowed: &dyn Fn(NoteKey, Version) -> bool| {
+            have.nearest(&query, limit, allowed).iter().map(|((note, block), _)| (note.0, *block)).collect::<Vec<_>>()
+        };
+        assert_eq!(places(9, &|_, _| true), [(1, 0), (2, 0), (3, 0)]);
+        assert_eq!(places(1, &|_, _| true), [(1, 0)]);
+        assert_eq!(places(9, &|note, _| note == NoteKey(2)), [(2, 0)]);
+        assert!(places(0, &|_, _| true).is_empty());
+        assert!(have.nearest(&Row::of(&[0.0, 0.0]), 9, &|_, _| true).is_empty());
+    }
+
+    #[test]
+    fn compacting_keeps_every_note_and_drops_the_rest() {
+        let mut have = vectors(&[(1, &[[1.0, 0.0], [0.0, 1.0]]), (2, &[[0.5, 1.0]])]);
+        have.notes.remove(&NoteKey(1));
+        let query = Row::of(&[1.0, 1.0]);
+        let alike = |of: &Vectors| of.of_note(&of.notes[&NoteKey(2)], &query);
+        let live = have.live();
+        let compacted = have.compacted(&live);
+        assert_eq!((have.rows.len(), compacted.rows.len()), (3, 1));
+        assert_eq!((alike(&compacted), compacted.notes.len()), (alike(&have), 1));
+        assert_eq!((compacted.row_of(TextKey(2_000)), compacted.row_of(TextKey(1_000))), (Some(0), None));
+    }
+
+    #[test]
+    fn a_note_with_a_text_that_has_no_row_is_not_placed() {
+        let mut have = vectors(&[]);
+        assert!(!have.place(NoteKey(1), version(), &[(0, TextKey(1))]));
+        assert!(!have.has(NoteKey(1), version()));
+        assert!(have.place(NoteKey(1), version(), &[]) && have.has(NoteKey(1), version()));
     }
 }

@@ -6,112 +6,94 @@ use std::time::Duration;
 use dormouse_vault::Version;
 
 use super::evidence::Place;
-use super::reply::SignalState;
-use super::request::SignalSwitches;
-use super::signals::Signals;
 use crate::config::RecallConfig;
 use crate::embed::{Asked, Meaning};
 use crate::index::NoteKey;
+use crate::text::analyze;
 
-pub(crate) struct Alike<'a> {
+/// The likeness of the best block counts in full when it stands out by at least this share of the way
+/// from the average to the same; less makes all of it count less.
+const CLEAR: f64 = 0.25;
+
+/// The vector of a query. Who speaks is a matter of its own: the names of speakers are left out of
+/// the query as they are left out of the blocks, as long as there is another word.
+pub(crate) fn ask(
+    meaning: Option<&Meaning>,
+    text: &str,
+    names: &BTreeSet<String>,
+    config: &RecallConfig,
+) -> Option<Asked> {
+    let meaning = meaning?;
+    let deadline = Duration::from_millis(config.embed.deadline_ms);
+    if names.is_empty() {
+        return Some(meaning.ask(text, deadline));
+    }
+    let words = analyze(text).into_iter().filter(|word| !names.contains(&word.surface));
+    let words: Vec<&str> = words.filter_map(|word| text.get(word.span)).collect();
+    let said = if words.is_empty() { text.to_owned() } else { words.join(" ") };
+    Some(meaning.ask(&said, deadline))
+}
+
+/// What meaning has to say of the candidates of a query.
+pub(crate) struct Candidates<'a> {
     pub(crate) asked: Option<&'a Asked>,
+    /// The version of a live note.
     pub(crate) version: &'a dyn Fn(NoteKey) -> Option<Version>,
-    pub(crate) config: &'a RecallConfig,
+    /// How many of the most alike blocks bring their notes in.
+    pub(crate) limit: usize,
 }
 
+impl Candidates<'_> {
+    /// How alike the blocks of `notes` are, after those of the most alike blocks of the vault have
+    /// been put among them.
+    pub(crate) fn alike(&self, notes: &mut BTreeSet<NoteKey>, allowed: &dyn Fn(NoteKey) -> bool) -> Alike {
+        let Some(asked) = self.asked.filter(|asked| asked.is_ready()) else {
+            return Alike::default();
+        };
+        let may = |note: NoteKey, version: Version| (self.version)(note) == Some(version) && allowed(note);
+        notes.extend(asked.nearest(self.limit, &may).into_iter().map(|((note, _), _)| note));
+        let versions = notes.iter().filter_map(|note| Some((*note, (self.version)(*note)?)));
+        let cosines = versions.flat_map(|(note, version)| {
+            asked.of_note(note, version).into_iter().map(move |(block, cosine)| ((note, block), f64::from(cosine)))
+        });
+        Alike::normalised(cosines.collect())
+    }
+}
+
+/// How like the query blocks are, 0..=1: 0 for the average of the candidates and what is below it, 1
+/// for the best.
 #[derive(Debug, Default)]
-pub(crate) struct Meant {
-    blocks: BTreeMap<Place, f64>,
-    notes: BTreeMap<NoteKey, f64>,
+pub(crate) struct Alike(BTreeMap<Place, f64>);
+
+impl Alike {
+    /// Puts cosines on one scale. Linear.
+    fn normalised(mut cosines: BTreeMap<Place, f64>) -> Self {
+        let mean = cosines.values().sum::<f64>() / cosines.len().max(1) as f64;
+        let best = cosines.values().copied().fold(mean, f64::max);
+        let width = (best - mean).max(CLEAR * (1.0 - mean)).max(f64::EPSILON);
+        cosines.values_mut().for_each(|cosine| *cosine = ((*cosine - mean) / width).clamp(0.0, 1.0));
+        Self(cosines)
+    }
+
+    /// That of one block. O(log n).
+    pub(crate) fn of(&self, place: Place) -> f64 {
+        self.0.get(&place).copied().unwrap_or(0.0)
+    }
 }
 
-impl Meant {
-    pub(crate) fn block(&self, place: Place) -> f64 {
-        self.blocks.get(&place).copied().unwrap_or(0.0)
-    }
-    pub(crate) fn note(&self, note: NoteKey) -> f64 {
-        self.notes.get(&note).copied().unwrap_or(0.0)
-    }
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-impl Alike<'_> {
-    pub(crate) fn ask(
-        meaning: Option<&Meaning>,
-        text: &str,
-        switches: SignalSwitches,
-        config: &RecallConfig,
-        index: &dyn crate::index::BlockIndex,
-        signals: &mut Signals,
-    ) -> Option<Asked> {
-        let meaning = meaning?;
-        if !switches.meaning {
-            signals.state("meaning", SignalState::Off, None);
-            return None;
-        }
-        use crate::text::{Role, analyze};
-        let words = analyze(text);
-        let mut kept = Vec::new();
-        for w in &words {
-            let name = index.postings(crate::index::Field::Speaker, &w.surface).map(|p| p.len() >= 3).unwrap_or(false);
-            let stop = w.terms.iter().any(|(r, _)| *r == Role::Stop);
-            if name || (stop && config.m_query > 1.5) { continue; }
-            let n = w.terms.first().and_then(|(_, t)| index.postings(crate::index::Field::Body, t).ok()).map_or(0, |p| p.len()) as f64;
-            let idf = (1.0 + (index.unit_count().unwrap_or(0) as f64 - n + 0.5).max(0.0) / (n + 0.5)).ln();
-            kept.push((text.get(w.span.clone()).unwrap_or("").to_owned(), if stop { 0.3 } else { idf }));
-        }
-        let joined = kept.iter().map(|(w, _)| w.as_str()).collect::<Vec<_>>().join(" ");
-        let asked = match config.m_query as i32 {
-            1 | 2 if !joined.is_empty() => meaning.ask(&joined, Duration::from_millis(150)),
-            3 if !kept.is_empty() => meaning.ask_words(&kept),
-            4 if !kept.is_empty() => { for k in &mut kept { k.1 = 1.0; } meaning.ask_words(&kept) }
-            _ => meaning.ask(text, Duration::from_millis(150)),
+    #[test]
+    fn the_average_is_nothing_and_the_best_is_all() {
+        let of = |cosines: &[f64]| {
+            let places = cosines.iter().zip(0..).map(|(cosine, block)| ((NoteKey(1), block), *cosine));
+            Alike::normalised(places.collect()).0.into_values().collect::<Vec<f64>>()
         };
-        signals.state("meaning", asked.state, None);
-        signals.warnings.extend(asked.warning.clone());
-        let _ = config;
-        asked.is_ready().then_some(asked)
-    }
-
-    pub(crate) fn of(&self, notes: &mut BTreeSet<NoteKey>, allowed: &dyn Fn(NoteKey) -> bool) -> Meant {
-        let mut out = Meant::default();
-        let Some(asked) = self.asked else {
-            return out;
-        };
-        let c = self.config;
-        if c.m_add > 0.0 {
-            let ok = |note: NoteKey, version: Version| (self.version)(note) == Some(version) && allowed(note);
-            for ((note, _), cos) in asked.nearest(c.m_add as usize, &ok) {
-                if f64::from(cos) >= c.m_min {
-                    notes.insert(note);
-                }
-            }
-        }
-        for note in notes.iter() {
-            let Some(version) = (self.version)(*note) else { continue };
-            for (block, cosine) in asked.of_note(*note, version) {
-                out.blocks.insert((*note, block), f64::from(cosine));
-            }
-        }
-        let n = out.blocks.len().max(1) as f64;
-        let mean = out.blocks.values().sum::<f64>() / n;
-        let max = out.blocks.values().copied().fold(0.0, f64::max).max(1e-6);
-        let sd = (out.blocks.values().map(|x| (x - mean) * (x - mean)).sum::<f64>() / n).sqrt().max(1e-6);
-        for x in out.blocks.values_mut() {
-            *x = match c.m_norm as i32 {
-                0 => x.max(0.0) / max,
-                1 => ((*x - mean) / (max - mean).max(1e-6)).max(0.0),
-                2 => ((*x - mean) / sd / 4.0).clamp(0.0, 1.0),
-                3 => x.max(0.0),
-                4 => ((*x - mean) / sd / 4.0).clamp(-0.5, 1.5),
-                5 => ((*x - mean - sd) / (max - mean - sd).max(1e-6)).max(0.0),
-                6 => ((*x - mean) / (max - mean).max(1e-6)).max(-1.0),
-                _ => (x.max(0.0) / max).powi(2),
-            };
-        }
-        for ((note, _), x) in &out.blocks {
-            let e = out.notes.entry(*note).or_insert(0.0);
-            *e = e.max(*x);
-        }
-        out
+        assert_eq!(of(&[0.0, 0.9, 0.3, 0.0]), [0.0, 1.0, 0.0, 0.0]);
+        assert!(of(&[0.50, 0.51]).iter().all(|alike| *alike < 0.1), "nothing stands out");
+        assert_eq!(of(&[1.0, 1.0]), [0.0, 0.0]);
+        assert!(of(&[]).is_empty());
     }
 }

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::alike::{Alike, Meant};
+use super::alike::{Alike, Candidates};
 use super::evidence::{Evidence, Place};
 use super::request::SignalSwitches;
 use super::terms::Terms;
@@ -67,7 +67,7 @@ impl Asks {
 pub(crate) fn score(
     index: &dyn BlockIndex,
     evidence: &Evidence,
-    alike: &Alike<'_>,
+    meaning: &Candidates<'_>,
     terms: &Terms,
     asks: &Asks,
     allowed: &dyn Fn(NoteKey) -> bool,
@@ -76,11 +76,11 @@ pub(crate) fn score(
 ) -> Result<BTreeMap<NoteKey, Vec<Scored>>, IndexError> {
     let mut out = BTreeMap::new();
     let mut notes = candidates(evidence, asks, allowed, switches, config);
-    let meant = &alike.of(&mut notes, allowed);
+    let alike = &meaning.alike(&mut notes, allowed);
     let notes: Vec<NoteKey> = notes.into_iter().collect();
     for (note, units) in index.units(&notes)? {
         let blocks = form_of(units);
-        let surroundings = Surroundings { note, blocks: &blocks, evidence, meant, switches, config };
+        let surroundings = Surroundings { note, blocks: &blocks, evidence, alike, switches, config };
         let mut scored: Vec<Scored> =
             blocks.iter().enumerate().filter_map(|(at, _)| surroundings.score(at, terms, asks)).collect();
         scored.sort_by(|a, b| b.score().total_cmp(&a.score()).then(a.block.cmp(&b.block)));
@@ -143,7 +143,7 @@ struct Surroundings<'a> {
     note: NoteKey,
     blocks: &'a [(u32, Marks)],
     evidence: &'a Evidence,
-    meant: &'a Meant,
+    alike: &'a Alike,
     switches: SignalSwitches,
     config: &'a RecallConfig,
 }
@@ -157,11 +157,11 @@ impl Surroundings<'_> {
     }
 
     fn own(&self, block: u32) -> f64 {
-        self.evidence.block((self.note, block)) + if self.config.m_self > 0.0 { 0.0 } else { self.meant((self.note, block)) }
+        self.evidence.block((self.note, block)) + self.meant(block)
     }
 
-    fn meant(&self, place: Place) -> f64 {
-        self.config.meaning_share * self.meant.block(place)
+    fn meant(&self, block: u32) -> f64 {
+        self.config.meaning_share * self.alike.of((self.note, block))
     }
 
     fn score(&self, at: usize, terms: &Terms, asks: &Asks) -> Option<Scored> {
@@ -169,7 +169,7 @@ impl Surroundings<'_> {
         let (switches, config) = (self.switches, self.config);
         let mut scored = Scored { block, parts: Vec::new(), speaker: 1.0, cast: 1.0 };
         scored.add("block", self.evidence.block((self.note, block)));
-        scored.add("meaning", self.meant((self.note, block)));
+        scored.add("meaning", self.meant(block));
         let body = block != UnitId::HEADER;
         if body && switches.neighbours {
             let (before, asked) = self.near(at, -1);
@@ -188,7 +188,6 @@ impl Surroundings<'_> {
         }
         if switches.note {
             scored.add("note", config.note_share * self.evidence.note(self.note));
-            scored.add("note meaning", config.m_note * self.meant.note(self.note));
         }
         scored.add("date", config.date_bonus * asks.fit(self.note));
         if switches.form && terms.cast.contains(&self.note) {

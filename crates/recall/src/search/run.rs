@@ -7,7 +7,7 @@ use chrono::{DateTime, FixedOffset};
 use dormouse_vault::text::is_cjk;
 use dormouse_vault::{Layer, Note, NotePath, Vault};
 
-use super::alike::Alike;
+use super::alike::{Candidates, ask};
 use super::allowed::Allowed;
 use super::blocks::{self, Asks, Scored};
 use super::candidate::{Candidate, best_first, explain, same_text, uncrowded};
@@ -68,9 +68,15 @@ pub(crate) fn run(
     let query = Query::parse(&request.query);
     let mut signals = Signals::load(vault, meta, request.signals, now, config);
     signals.state("index", if current.in_memory { SignalState::InMemory } else { SignalState::Fresh }, None);
-    let asked = Alike::ask(meaning, &query.text, request.signals, config, current.index.as_ref(), &mut signals);
-    let search = Search { vault, current, config, request, now, query, signals, asked };
-    let (mut candidates, terms) = search.candidates()?;
+    let mut search = Search { vault, current, meaning, config, request, now, query, signals };
+    let (mut candidates, terms, asked) = search.candidates()?;
+    if meaning.is_some() && !request.signals.meaning {
+        search.signals.state("meaning", SignalState::Off, None);
+    }
+    for asked in asked {
+        search.signals.state("meaning", asked.state, None);
+        search.signals.warnings.extend(asked.warning);
+    }
     candidates.sort_by(|a, b| b.score().total_cmp(&a.score()).then_with(|| a.note.path.cmp(&b.note.path)));
     let total = candidates.len();
     if pairing == Pairing::OneResult {
@@ -85,16 +91,16 @@ pub(crate) fn run(
 struct Search<'a> {
     vault: &'a Vault,
     current: &'a Current,
+    meaning: Option<&'a Meaning>,
     config: &'a RecallConfig,
     request: &'a SearchRequest,
     now: Option<DateTime<FixedOffset>>,
     query: Query,
     signals: Signals,
-    asked: Option<Asked>,
 }
 
 impl Search<'_> {
-    fn candidates(&self) -> Result<(Vec<Candidate>, Terms), RecallError> {
+    fn candidates(&self) -> Result<(Vec<Candidate>, Terms, Option<Asked>), RecallError> {
         let index = self.current.index.as_ref();
         let mut allowed = Allowed::default();
         self.leave_out(&mut allowed)?;
@@ -102,7 +108,7 @@ impl Search<'_> {
         if self.query.text.trim().is_empty() {
             let filtered = !(self.query.filters.is_empty() && self.request.filters.is_empty());
             let all = if filtered { self.newest(&allowed) } else { Vec::new() };
-            return Ok((all, Terms::default()));
+            return Ok((all, Terms::default(), None));
         }
         let switches = self.request.signals;
         let terms = look_up(index, &self.query.text, self.config, switches.form)?;
@@ -117,8 +123,9 @@ impl Search<'_> {
         let evidence = weigh(&terms, &self.current.citations, &scope, self.config);
         let asks = self.asks(&evidence);
         let version = |note| self.current.notes.get(&note).map(|note| note.version);
-        let alike = Alike { asked: self.asked.as_ref(), version: &version, config: self.config };
-        let scored = blocks::score(index, &evidence, &alike, &terms, &asks, &may, switches, self.config)?;
+        let asked = ask(self.meaning.filter(|_| switches.meaning), &self.query.text, &terms.names, self.config);
+        let like = Candidates { asked: asked.as_ref(), version: &version, limit: self.config.meaning_candidates };
+        let scored = blocks::score(index, &evidence, &like, &terms, &asks, &may, switches, self.config)?;
         let mut candidates: BTreeMap<NoteKey, Candidate> = BTreeMap::new();
         for (key, mut blocks) in scored {
             if let Some(at) = held.get(&key) {
@@ -139,7 +146,7 @@ impl Search<'_> {
                 candidates.iter_mut().map(|c| (c.note.as_ref(), &mut c.factors)).collect();
             boost_communities(&mut ranked, &self.signals, self.config);
         }
-        Ok((candidates, terms))
+        Ok((candidates, terms, asked))
     }
 
     fn candidate(&self, note: &Arc<Note>, blocks: Vec<Scored>) -> Candidate {

@@ -35,6 +35,8 @@ pub(crate) struct Terms {
     pub(crate) names_others: bool,
     /// The conversations in which all persons speak whom the query names; empty when it names none.
     pub(crate) cast: BTreeSet<NoteKey>,
+    /// The words of the query that name a speaker.
+    pub(crate) names: BTreeSet<String>,
     /// How the words were read.
     pub(crate) notices: Vec<String>,
 }
@@ -54,6 +56,7 @@ pub(crate) fn look_up(
         out.spoken = places.iter().map(|p| (p.note, p.unit.block)).collect();
         out.names_others = names.len() > 1;
     }
+    out.names = names.keys().cloned().collect();
     let casts = names.values().map(|places| places.iter().map(|p| p.note).collect::<BTreeSet<NoteKey>>());
     out.cast = casts.reduce(|all, one| all.intersection(&one).copied().collect()).unwrap_or_default();
     let mut weights: BTreeMap<String, (f64, bool, usize)> = BTreeMap::new();
