@@ -25,7 +25,9 @@ pub(crate) fn embedder(args: &EmbedArgs, root: &Path, config: &RecallConfig) -> 
         settings.key = args.embed_key_env.as_ref().and_then(|name| std::env::var(name).ok());
         let made = EndpointEmbedder::new(settings);
         let hint = "name it as http://HOST:PORT/v1, and the key by --embed-key-env NAME";
-        return made.map(|e| Some(Arc::new(e) as Arc<dyn Embedder>)).map_err(|e| refuse("embedder", e.to_string(), hint));
+        return made
+            .map(|e| Some(Arc::new(e) as Arc<dyn Embedder>))
+            .map_err(|e| refuse("embedder", e.to_string(), hint));
     }
     let Some(folder) = &config.embed.model else {
         return Ok(None);

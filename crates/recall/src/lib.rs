@@ -55,9 +55,9 @@ pub use config::{EmbedSettings, RecallConfig};
 pub use context::{ContextBlock, ContextCitation};
 #[cfg(feature = "embed")]
 pub use embed::StaticEmbedder;
+pub use embed::{EmbedError, Embedder, MeaningStatus, ScriptedEmbedder};
 #[cfg(feature = "embed-http")]
 pub use embed::{EndpointEmbedder, EndpointSettings};
-pub use embed::{EmbedError, Embedder, MeaningStatus, ScriptedEmbedder};
 pub use error::RecallError;
 pub use filter::Filters;
 pub use index::{

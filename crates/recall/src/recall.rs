@@ -140,11 +140,12 @@ impl Recall {
     }
 
     pub(crate) fn answer(&self, request: &SearchRequest, pairing: Pairing) -> Result<SearchReply, RecallError> {
+        let beside = (&self.meta, self.meaning.as_ref());
         let now = request.now.or_else(|| self.clock.as_ref().map(|clock| clock.now()));
-        let first = run(&self.vault, &self.current()?, &self.meta, self.meaning.as_ref(), &self.config, request, now, pairing)?;
+        let first = run(&self.vault, &self.current()?, beside, &self.config, request, now, pairing)?;
         let mut reply = if first.stale && self.vault.refresh().is_ok() {
             self.sync()?;
-            run(&self.vault, &self.current()?, &self.meta, self.meaning.as_ref(), &self.config, request, now, pairing)?.reply
+            run(&self.vault, &self.current()?, beside, &self.config, request, now, pairing)?.reply
         } else {
             first.reply
         };

@@ -37,13 +37,7 @@ impl EndpointSettings {
     /// An endpoint without a key, and every default.
     #[must_use]
     pub fn new(base_url: impl Into<String>, model: impl Into<String>) -> Self {
-        Self {
-            base_url: base_url.into(),
-            model: model.into(),
-            key: None,
-            timeout: Duration::from_secs(10),
-            batch: 64,
-        }
+        Self { base_url: base_url.into(), model: model.into(), key: None, timeout: Duration::from_secs(10), batch: 64 }
     }
 }
 

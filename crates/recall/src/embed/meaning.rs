@@ -30,7 +30,7 @@ pub(crate) struct Meaning {
     shared: Arc<Shared>,
     remembered: Mutex<VecDeque<(String, Row)>>,
     asking: Arc<AtomicUsize>,
-    thread: Option<(JoinHandle<()>, mpsc::Receiver<()>)>,
+    thread: Option<(JoinHandle<()>, Mutex<mpsc::Receiver<()>>)>,
 }
 
 /// A query's vector, or why there is none, over the vectors that there are.
@@ -58,7 +58,7 @@ impl Meaning {
         if let Err(error) = &thread {
             tracing::warn!(%error, "no thread for vectors");
         }
-        let thread = thread.ok().map(|handle| (handle, ended));
+        let thread = thread.ok().map(|handle| (handle, Mutex::new(ended)));
         Self { shared, remembered: Mutex::default(), asking: Arc::default(), thread }
     }
 
@@ -156,10 +156,11 @@ impl Meaning {
 impl Drop for Meaning {
     fn drop(&mut self) {
         self.shared.stop();
-        if let Some((thread, ended)) = self.thread.take()
-            && !matches!(ended.recv_timeout(LAST_WAIT), Err(mpsc::RecvTimeoutError::Timeout))
-        {
-            let _ = thread.join();
+        if let Some((thread, ended)) = self.thread.take() {
+            let ended = ended.into_inner().unwrap_or_else(PoisonError::into_inner);
+            if ended.recv_timeout(LAST_WAIT) != Err(mpsc::RecvTimeoutError::Timeout) {
+                let _ = thread.join();
+            }
         }
     }
 }

@@ -87,7 +87,7 @@ impl Rows {
 
 /// The sum of products. Whole numbers, so that the compiler may do many at once.
 fn dot(a: &[i8], b: &[i8]) -> i32 {
-    a.iter().zip(b).map(|(x, y)| i32::from(i16::from(*x) * i16::from(*y))).sum()
+    a.iter().zip(b).map(|(x, y)| i32::from(*x) * i32::from(*y)).sum()
 }
 
 #[cfg(test)]

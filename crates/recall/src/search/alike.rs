@@ -39,6 +39,8 @@ pub(crate) struct Candidates<'a> {
     pub(crate) asked: Option<&'a Asked>,
     /// The version of a live note.
     pub(crate) version: &'a dyn Fn(NoteKey) -> Option<Version>,
+    /// Whether a note may be returned.
+    pub(crate) allowed: &'a dyn Fn(NoteKey) -> bool,
     /// How many of the most alike blocks bring their notes in.
     pub(crate) limit: usize,
 }
@@ -46,11 +48,11 @@ pub(crate) struct Candidates<'a> {
 impl Candidates<'_> {
     /// How alike the blocks of `notes` are, after those of the most alike blocks of the vault have
     /// been put among them.
-    pub(crate) fn alike(&self, notes: &mut BTreeSet<NoteKey>, allowed: &dyn Fn(NoteKey) -> bool) -> Alike {
+    pub(crate) fn alike(&self, notes: &mut BTreeSet<NoteKey>) -> Alike {
         let Some(asked) = self.asked.filter(|asked| asked.is_ready()) else {
             return Alike::default();
         };
-        let may = |note: NoteKey, version: Version| (self.version)(note) == Some(version) && allowed(note);
+        let may = |note: NoteKey, version: Version| (self.version)(note) == Some(version) && (self.allowed)(note);
         notes.extend(asked.nearest(self.limit, &may).into_iter().map(|((note, _), _)| note));
         let versions = notes.iter().filter_map(|note| Some((*note, (self.version)(*note)?)));
         let cosines = versions.flat_map(|(note, version)| {

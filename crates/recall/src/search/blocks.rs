@@ -70,13 +70,12 @@ pub(crate) fn score(
     meaning: &Candidates<'_>,
     terms: &Terms,
     asks: &Asks,
-    allowed: &dyn Fn(NoteKey) -> bool,
     switches: SignalSwitches,
     config: &RecallConfig,
 ) -> Result<BTreeMap<NoteKey, Vec<Scored>>, IndexError> {
     let mut out = BTreeMap::new();
-    let mut notes = candidates(evidence, asks, allowed, switches, config);
-    let alike = &meaning.alike(&mut notes, allowed);
+    let mut notes = candidates(evidence, asks, meaning.allowed, switches, config);
+    let alike = &meaning.alike(&mut notes);
     let notes: Vec<NoteKey> = notes.into_iter().collect();
     for (note, units) in index.units(&notes)? {
         let blocks = form_of(units);

@@ -58,8 +58,7 @@ pub(crate) struct Outcome {
 pub(crate) fn run(
     vault: &Vault,
     current: &Current,
-    meta: &MetaCache,
-    meaning: Option<&Meaning>,
+    (meta, meaning): (&MetaCache, Option<&Meaning>),
     config: &RecallConfig,
     request: &SearchRequest,
     now: Option<DateTime<FixedOffset>>,
@@ -73,7 +72,7 @@ pub(crate) fn run(
     if meaning.is_some() && !request.signals.meaning {
         search.signals.state("meaning", SignalState::Off, None);
     }
-    for asked in asked {
+    if let Some(asked) = asked {
         search.signals.state("meaning", asked.state, None);
         search.signals.warnings.extend(asked.warning);
     }
@@ -124,8 +123,9 @@ impl Search<'_> {
         let asks = self.asks(&evidence);
         let version = |note| self.current.notes.get(&note).map(|note| note.version);
         let asked = ask(self.meaning.filter(|_| switches.meaning), &self.query.text, &terms.names, self.config);
-        let like = Candidates { asked: asked.as_ref(), version: &version, limit: self.config.meaning_candidates };
-        let scored = blocks::score(index, &evidence, &like, &terms, &asks, &may, switches, self.config)?;
+        let limit = self.config.meaning_candidates;
+        let like = Candidates { asked: asked.as_ref(), version: &version, allowed: &may, limit };
+        let scored = blocks::score(index, &evidence, &like, &terms, &asks, switches, self.config)?;
         let mut candidates: BTreeMap<NoteKey, Candidate> = BTreeMap::new();
         for (key, mut blocks) in scored {
             if let Some(at) = held.get(&key) {

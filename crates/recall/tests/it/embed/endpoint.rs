@@ -113,9 +113,10 @@ fn every_bad_answer_is_an_error_of_its_own() {
     type Check = fn(&EmbedError) -> bool;
     let vector = |n: usize| json!({"embedding": vec![1.0; n]});
     let answers: Vec<(Reply, Check)> = vec![
-        (Some((429, "retry-after: 7\r\n", String::new())), |e| {
-            matches!(e, EmbedError::Busy { retry_after: Some(wait) } if wait.as_secs() == 7)
-        }),
+        (
+            Some((429, "retry-after: 7\r\n", String::new())),
+            |e| matches!(e, EmbedError::Busy { retry_after: Some(wait) } if wait.as_secs() == 7),
+        ),
         (Some((429, "", String::new())), |e| matches!(e, EmbedError::Busy { retry_after: None })),
         (Some((500, "", String::new())), |e| matches!(e, EmbedError::Refused { status: 500 })),
         (Some((401, "", String::new())), |e| matches!(e, EmbedError::Refused { status: 401 })),
@@ -126,9 +127,7 @@ fn every_bad_answer_is_an_error_of_its_own() {
         (Some((200, "", json!({"data": [{"embedding": ["x"]}]}).to_string())), |e| {
             matches!(e, EmbedError::Unreadable { .. })
         }),
-        (Some((200, "", json!({"data": []}).to_string())), |e| {
-            matches!(e, EmbedError::Count { got: 0, expected: 2 })
-        }),
+        (Some((200, "", json!({"data": []}).to_string())), |e| matches!(e, EmbedError::Count { got: 0, expected: 2 })),
         (Some((200, "", json!({"data": [vector(4), vector(5)]}).to_string())), |e| {
             matches!(e, EmbedError::Dimension { got: 5, expected: 4 })
         }),
@@ -155,7 +154,8 @@ fn a_vault_is_embedded_by_an_endpoint_and_searched_by_words_when_it_goes() {
         let busy = is_gone.load(std::sync::atomic::Ordering::SeqCst);
         Some(if busy { (429, "retry-after: 60\r\n", String::new()) } else { (200, "", vectors(&double, asked)) })
     });
-    let recall = open(&cinema(), Arc::new(endpoint(&server.url)));
+    let vault = cinema();
+    let recall = open(&vault, Arc::new(endpoint(&server.url)));
     assert!(recall.wait_for_meaning(PATIENCE), "{:?}", recall.meaning_status());
     let reply = search(&recall, "film");
     assert_eq!((paths(&reply), state(&reply)), (vec!["a.md"], SignalState::Fresh));

@@ -30,7 +30,7 @@ fn conforms(embedder: &dyn Embedder) {
     for (text, vector) in texts.iter().zip(&batch) {
         assert_eq!(vector.len(), dimension, "{text:?}");
         assert!(vector.iter().all(|x| x.is_finite()), "{text:?}");
-        assert_eq!(embedder.embed(&[text]).unwrap(), [vector.clone()], "alone or in a batch: {text:?}");
+        assert_eq!(embedder.embed(&[text]).unwrap(), std::slice::from_ref(vector), "alone or in a batch: {text:?}");
     }
     assert_eq!(batch[0], batch[1]);
     assert_eq!(embedder.embed(&[&"otter ".repeat(20_000)]).unwrap()[0].len(), dimension);
@@ -96,13 +96,16 @@ fn a_block_that_shares_no_word_is_found_by_meaning() {
 
 #[test]
 fn without_an_embedder_no_word_is_said_of_it() {
-    let reply = search(&super::recall(&cinema()), "film");
+    let vault = cinema();
+    let reply = search(&super::recall(&vault), "film");
     assert!(reply.warnings.is_empty() && reply.freshness.iter().all(|f| f.signal != "meaning"));
 }
 
 #[test]
 fn conditions_hold_for_what_meaning_finds() {
-    let recall = ready(&cinema(), &Arc::new(films()));
+    let vault = cinema();
+    let recall = ready(&vault, &Arc::new(films()));
+    assert_eq!(paths(&search(&recall, "film")), ["a.md"]);
     assert!(search(&recall, "film -movie").hits.is_empty());
     assert!(search(&recall, "film in:digest").hits.is_empty());
     assert!(search(&recall, "\"film\"").hits.is_empty());
@@ -112,7 +115,8 @@ fn conditions_hold_for_what_meaning_finds() {
 fn an_embedder_that_fails_costs_one_warning_and_the_signal() {
     let embedder = Arc::new(films());
     embedder.set_broken(true);
-    let recall = open(&cinema(), Arc::clone(&embedder) as Arc<dyn Embedder>);
+    let vault = cinema();
+    let recall = open(&vault, Arc::clone(&embedder) as Arc<dyn Embedder>);
     assert!(!recall.wait_for_meaning(PATIENCE));
     for _ in 0..3 {
         let reply = search(&recall, "ferry");
@@ -132,7 +136,8 @@ fn an_embedder_that_fails_costs_one_warning_and_the_signal() {
 #[test]
 fn a_slow_embedder_holds_up_neither_a_query_nor_the_end() {
     let started = Instant::now();
-    let recall = open(&cinema(), Arc::new(films().slow(Duration::from_secs(30))));
+    let vault = cinema();
+    let recall = open(&vault, Arc::new(films().slow(Duration::from_secs(30))));
     let reply = search(&recall, "ferry");
     assert_eq!((paths(&reply), state(&reply)), (vec!["a.md"], SignalState::Missing));
     assert_eq!(reply.warnings.len(), 1, "{:?}", reply.warnings);
@@ -236,8 +241,7 @@ fn two_who_write_at_once_lose_nothing() {
     }
     let vault = temp_vault(&text);
     let embedders: Vec<_> = (0..3).map(|_| Arc::new(films().slow(Duration::from_millis(2)))).collect();
-    let open: Vec<Recall> =
-        embedders.iter().map(|one| open(&vault, Arc::clone(one) as Arc<dyn Embedder>)).collect();
+    let open: Vec<Recall> = embedders.iter().map(|one| open(&vault, Arc::clone(one) as Arc<dyn Embedder>)).collect();
     assert!(open.iter().all(|recall| recall.wait_for_meaning(PATIENCE)));
     drop(open);
     let later = Arc::new(films());
@@ -285,7 +289,8 @@ impl Embedder for Odd {
 #[test]
 fn an_embedder_that_does_not_keep_to_the_rules_is_as_good_as_none() {
     for odd in 0..3 {
-        let recall = open(&cinema(), Arc::new(Odd(odd)));
+        let vault = cinema();
+        let recall = open(&vault, Arc::new(Odd(odd)));
         assert!(!recall.wait_for_meaning(PATIENCE));
         assert_eq!(paths(&search(&recall, "ferry")), ["a.md"]);
         let status = recall.meaning_status().unwrap();
