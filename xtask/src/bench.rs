@@ -51,8 +51,13 @@ impl Name {
 
 pub(crate) fn run(args: &BenchArgs) -> Result<ExitCode> {
     let (package, bench) = args.name.target();
+    // Static embedding models compile C, and are built in where they are asked for.
+    let embeds = args.args.iter().any(|arg| arg == "--embed");
+    let features: &[&str] = if embeds { &["--features", "embed"] } else { &[] };
     let status = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
-        .args(["bench", "--quiet", "--package", package, "--bench", bench, "--"])
+        .args(["bench", "--quiet", "--package", package, "--bench", bench])
+        .args(features)
+        .arg("--")
         .args(&args.args)
         .env("BENCH_CWD", std::env::current_dir().context("the current folder is not known")?)
         .current_dir(root())

@@ -40,7 +40,19 @@ pub(crate) fn run(args: &CiArgs) -> Result<ExitCode> {
         step(&["check", "--package", library, "--all-features"], &[])?;
     }
     step(&["test", "--workspace"], &[])?;
-    step(&["test", "--package", "dormouse-vault", "--package", "dormouse-model", "--all-features"], &[])?;
+    step(
+        &[
+            "test",
+            "--package",
+            "dormouse-vault",
+            "--package",
+            "dormouse-model",
+            "--package",
+            "dormouse-recall",
+            "--all-features",
+        ],
+        &[],
+    )?;
     for (_, example) in LIBRARIES {
         step(&["run", "--quiet", "--example", example], &[])?;
     }

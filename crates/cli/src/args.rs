@@ -26,8 +26,31 @@ pub(crate) struct Cli {
     /// No progress bars.
     #[arg(long, global = true)]
     pub(crate) no_progress: bool,
+    #[command(flatten)]
+    pub(crate) embed: EmbedArgs,
     #[command(subcommand)]
     pub(crate) command: Command,
+}
+
+/// An endpoint that embeds. It gets the text of notes, so that no file of a vault can name one.
+#[derive(Debug, Default, Args)]
+pub(crate) struct EmbedArgs {
+    /// Send the text of notes to this OpenAI-compatible endpoint for vectors: http://HOST:PORT/v1.
+    #[arg(long, global = true, env = "DORMOUSE_EMBED_ENDPOINT", value_name = "URL", hide_short_help = true)]
+    pub(crate) embed_endpoint: Option<String>,
+    /// Its model.
+    #[arg(
+        long,
+        global = true,
+        env = "DORMOUSE_EMBED_MODEL",
+        value_name = "NAME",
+        default_value = "text-embedding-3-small",
+        hide_short_help = true
+    )]
+    pub(crate) embed_model: String,
+    /// The environment variable that holds its key.
+    #[arg(long, global = true, env = "DORMOUSE_EMBED_KEY_ENV", value_name = "VARIABLE", hide_short_help = true)]
+    pub(crate) embed_key_env: Option<String>,
 }
 
 #[derive(Debug, Subcommand)]

@@ -3,6 +3,7 @@
 mod args;
 mod commands;
 mod discovery;
+mod embedding;
 mod failure;
 mod models;
 mod output;

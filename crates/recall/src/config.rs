@@ -61,6 +61,9 @@ pub struct RecallConfig {
     pub single_weight: f64,
     /// Share of a note's further good blocks in the note's score. Default 0.2.
     pub support_share: f64,
+    /// Share of how like the query a block's vector is, against 1 for its words, when an embedder is
+    /// set. Default 0.35.
+    pub meaning_share: f64,
     /// Share of a digest block's score that goes to the source block that it cites, for the words that
     /// the source block lacks. Default 0.2.
     pub digest_share: f64,
@@ -107,6 +110,29 @@ pub struct RecallConfig {
     pub sync_on_search: bool,
     /// How many blocks are re-scored with their surroundings. Default 400.
     pub candidates: usize,
+    /// How many of the blocks most like the query bring their notes among the candidates. Default 50.
+    pub meaning_candidates: usize,
+    /// Which model embeds; `[recall.embed]`.
+    pub embed: EmbedSettings,
+}
+
+/// `[recall.embed]`: which model embeds. The library looks at `deadline_ms` alone; who opens a vault
+/// makes the embedder. An endpoint is named outside of the vault, since text is sent to it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct EmbedSettings {
+    /// The folder of a static model: `config.json`, `tokenizer.json`, `model.safetensors`. A relative
+    /// one is meant from the vault's folder. Default none: no vectors.
+    pub model: Option<String>,
+    /// How long a query waits for its own vector, in milliseconds. Default 150. A static model that is
+    /// loaded needs none of it.
+    pub deadline_ms: u64,
+}
+
+impl Default for EmbedSettings {
+    fn default() -> Self {
+        Self { model: None, deadline_ms: 150 }
+    }
 }
 
 impl Default for RecallConfig {
@@ -134,6 +160,7 @@ impl Default for RecallConfig {
             kind_weight: 0.5,
             single_weight: 0.5,
             support_share: 0.2,
+            meaning_share: 0.35,
             digest_share: 0.2,
             expansion_weight: 1.0,
             link_share: 0.1,
@@ -153,6 +180,8 @@ impl Default for RecallConfig {
             spool: true,
             sync_on_search: true,
             candidates: 400,
+            meaning_candidates: 50,
+            embed: EmbedSettings::default(),
         }
     }
 }

@@ -49,13 +49,19 @@ mod units;
 mod index;
 mod sync;
 
+mod embed;
 mod search;
 
 mod access;
 mod context;
 
-pub use config::RecallConfig;
+pub use config::{EmbedSettings, RecallConfig};
 pub use context::{ContextBlock, ContextCitation};
+#[cfg(feature = "embed")]
+pub use embed::StaticEmbedder;
+pub use embed::{EmbedError, Embedder, MeaningStatus, ScriptedEmbedder};
+#[cfg(feature = "embed-http")]
+pub use embed::{EndpointEmbedder, EndpointSettings};
 pub use error::RecallError;
 pub use filter::{Condition, Filters};
 pub use index::{

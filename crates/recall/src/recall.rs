@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use dormouse_vault::meta::{AccessKind, Archived, DreamLedger};
 use dormouse_vault::{Clock, NotePath, Vault};
@@ -9,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::RecallConfig;
 use crate::context::ContextBlock;
+use crate::embed::{Embedder, Meaning, MeaningStatus};
 use crate::error::RecallError;
 use crate::index::IndexError;
 use crate::list::{ListReply, ListRequest};
@@ -24,6 +26,7 @@ pub struct Recall {
     index: Arc<Shared>,
     writer: Mutex<Option<JoinHandle<()>>>,
     meta: MetaCache,
+    meaning: Option<Meaning>,
 }
 
 /// The index, which a thread of its own writes down now and then.
@@ -116,6 +119,7 @@ impl Recall {
             index: Arc::default(),
             writer: Mutex::new(None),
             meta: MetaCache::default(),
+            meaning: None,
         })
     }
 
@@ -124,6 +128,26 @@ impl Recall {
     pub fn with_clock(mut self, clock: Arc<dyn Clock>) -> Self {
         self.clock = Some(clock);
         self
+    }
+
+    /// With an embedder, whose vectors join the text score. A thread embeds what each sync finds; it
+    /// ends with this value, within about a second.
+    #[must_use]
+    pub fn with_embedder(mut self, embedder: Arc<dyn Embedder>) -> Self {
+        self.meaning = Some(Meaning::start(&self.vault, embedder));
+        self
+    }
+
+    /// How far the vectors are; `None` without an embedder.
+    #[must_use]
+    pub fn meaning_status(&self) -> Option<MeaningStatus> {
+        self.meaning.as_ref().map(Meaning::status)
+    }
+
+    /// Waits until every block of the last sync has its vector. False when that takes longer than
+    /// `patience`, when the embedder fails, and without one.
+    pub fn wait_for_meaning(&self, patience: Duration) -> bool {
+        self.meaning.as_ref().is_some_and(|meaning| meaning.wait(patience))
     }
 
     /// The vault.
@@ -170,12 +194,12 @@ impl Recall {
         let mut keeper = self.index.keeper();
         if let Some(keeper) = keeper.as_mut() {
             keeper.take_in(&self.vault)?;
-            self.index.publish(keeper)?;
+            self.follow(&self.index.publish(keeper)?);
             return Ok(false);
         }
         let (made, first) = Keeper::open(&self.vault, progress)?;
         let made = keeper.insert(made);
-        self.index.publish(made)?;
+        self.follow(&self.index.publish(made)?);
         if let Some(report) = report {
             *report = first;
         }
@@ -198,10 +222,16 @@ impl Recall {
         };
         let enough = keeper.take_in(&self.vault)?;
         let current = self.index.publish(keeper)?;
+        self.follow(&current);
         if enough {
             self.write_behind();
         }
         Ok(current)
+    }
+
+    /// Lets the vectors follow.
+    fn follow(&self, current: &Current) {
+        self.meaning.iter().for_each(|meaning| meaning.follow(&current.snapshot));
     }
 
     /// Starts writing down what has gathered, unless that is going on.
@@ -232,14 +262,15 @@ impl Recall {
 
     pub(crate) fn answer(&self, request: &SearchRequest, pairing: Pairing) -> Result<SearchReply, RecallError> {
         let now = request.now.or_else(|| self.clock.as_ref().map(|clock| clock.now()));
+        let beside = (&self.meta, self.meaning.as_ref());
         let page = Page::of(request)?;
         let wide = page.widened(request);
         let mut current = self.current()?;
-        let mut outcome = run(&self.vault, &current, &self.meta, &self.config, &wide, now, pairing)?;
+        let mut outcome = run(&self.vault, &current, beside, &self.config, &wide, now, pairing)?;
         if outcome.stale && self.vault.refresh().is_ok() {
             self.sync()?;
             current = self.current()?;
-            outcome = run(&self.vault, &current, &self.meta, &self.config, &wide, now, pairing)?;
+            outcome = run(&self.vault, &current, beside, &self.config, &wide, now, pairing)?;
         }
         let mut reply = outcome.reply;
         page.turn(&mut reply, request, &current.snapshot);

@@ -62,7 +62,7 @@ const RELATED: [&str; 6] = ["related", "see also", "sources", "相关", "参见"
 
 /// Whether a block of a digest stands in its list of other notes. What it says is what they say:
 /// its words lead to it as a header's do, and are no statement of the note's own.
-fn points_elsewhere(doc: &Document, block: &Block) -> bool {
+pub(crate) fn points_elsewhere(doc: &Document, block: &Block) -> bool {
     let heading = block.heading.and_then(|h| doc.headings.get(usize::try_from(h).ok()?));
     heading.is_some_and(|h| RELATED.contains(&h.text.trim().to_lowercase().as_str()))
 }
@@ -158,7 +158,7 @@ fn joined(header: &[String], more: impl IntoIterator<Item = String>) -> Vec<Stri
 }
 
 /// A block's text as a person reads it: links as their shown text, provenance left out.
-fn readable(text: &str) -> String {
+pub(crate) fn readable(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(open) = rest.find("[[") {
@@ -204,7 +204,7 @@ fn shown(inside: &str) -> &str {
 }
 
 /// Cuts a text into parts of at most [`PART_BYTES`], at line ends or blanks where there are any.
-fn parts(text: &str) -> impl Iterator<Item = &str> {
+pub(crate) fn parts(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = Some(text);
     std::iter::from_fn(move || {
         let text = rest.take()?;

@@ -24,8 +24,9 @@ use dormouse_agent_loop::SystemClock;
 use dormouse_recall::{Recall, RecallConfig};
 use dormouse_vault::{Clock, Problem, Vault};
 
-use crate::args::{Cli, Command};
+use crate::args::{Cli, Command, EmbedArgs};
 use crate::discovery;
+use crate::embedding;
 use crate::failure::refuse;
 use crate::output::Output;
 
@@ -38,11 +39,13 @@ pub(crate) struct Scene {
     named: Option<std::path::PathBuf>,
     /// Whether bars may be drawn.
     pub(crate) progress: bool,
+    /// The endpoint for vectors.
+    embed: EmbedArgs,
 }
 
 /// Runs the command and says with which code to exit.
 pub(crate) fn run(cli: Cli, out: &mut Output) -> Result<u8> {
-    let scene = Scene { named: cli.vault, progress: !cli.no_progress && !cli.json };
+    let scene = Scene { named: cli.vault, progress: !cli.no_progress && !cli.json, embed: cli.embed };
     match cli.command {
         Command::Init(args) => init::run(&scene, &args, out),
         Command::Status => status::run(&scene, out),
@@ -75,18 +78,34 @@ impl Scene {
         Ok(Arc::new(vault))
     }
 
-    /// Opens recall over the vault, with its index brought up to date.
+    /// Opens recall over the vault, with its index brought up to date, and with its vectors as far as
+    /// they are made within a moment.
     pub(crate) fn recall(&self, vault: &Arc<Vault>) -> Result<Recall> {
-        let recall = self.recall_unsynced(vault)?;
+        let mut config = self.settings(vault);
+        let embedder = embedding::embedder(&self.embed, vault.root(), &config)?;
+        // A command asks once, and its model is loaded by that.
+        config.embed.deadline_ms = config.embed.deadline_ms.max(embedding::PATIENCE.as_millis() as u64);
+        let mut recall = Recall::open(Arc::clone(vault), config)?.with_clock(self.clock());
+        let embeds = embedder.is_some();
+        if let Some(embedder) = embedder {
+            recall = recall.with_embedder(embedder);
+        }
         recall.sync()?;
+        if embeds {
+            recall.wait_for_meaning(embedding::PATIENCE);
+        }
         Ok(recall)
+    }
+
+    fn settings(&self, vault: &Vault) -> RecallConfig {
+        let (config, problems) = vault.settings().section::<RecallConfig>("recall");
+        warn(&problems);
+        config
     }
 
     /// Opens recall over the vault without touching the index: for what needs the snapshot alone.
     pub(crate) fn recall_unsynced(&self, vault: &Arc<Vault>) -> Result<Recall> {
-        let (config, problems) = vault.settings().section::<RecallConfig>("recall");
-        warn(&problems);
-        Ok(Recall::open(Arc::clone(vault), config)?.with_clock(self.clock()))
+        Ok(Recall::open(Arc::clone(vault), self.settings(vault))?.with_clock(self.clock()))
     }
 
     /// The real clock.

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use dormouse_fixtures::TempVault;
-use dormouse_recall::{Recall, RecallConfig, SearchReply, SearchRequest, SignalSwitches};
+use dormouse_recall::{Embedder, Recall, RecallConfig, SearchReply, SearchRequest, SignalSwitches};
 use dormouse_vault::Vault;
 
 use crate::Outcome;
@@ -20,23 +20,37 @@ const PASSAGES: usize = 20;
 /// A copy of the vault, indexed.
 pub(crate) struct Bench {
     pub(crate) vault: Arc<Vault>,
+    embedder: Option<Arc<dyn Embedder>>,
     _copy: TempVault,
 }
 
 impl Bench {
     /// Copies the vault without its cache, opens it and builds the index.
-    pub(crate) fn open(folder: &Path, config: &RecallConfig) -> Outcome<Self> {
+    pub(crate) fn open(folder: &Path, config: &RecallConfig, embed: Option<&Path>) -> Outcome<Self> {
         let copy = dormouse_fixtures::temp_vault("");
         dormouse_fixtures::copy_tree(folder, copy.path());
         let _ = std::fs::remove_dir_all(copy.path().join(".dormouse"));
-        Self::over(copy, config)
+        Self::over(copy, config, embed)
     }
 
     /// Opens a vault that was made for this, and builds the index.
-    pub(crate) fn over(copy: TempVault, config: &RecallConfig) -> Outcome<Self> {
+    pub(crate) fn over(copy: TempVault, config: &RecallConfig, embed: Option<&Path>) -> Outcome<Self> {
         let vault = Arc::new(Vault::open(copy.path())?);
         Recall::open(Arc::clone(&vault), config.clone())?.sync()?;
-        Ok(Self { vault, _copy: copy })
+        Ok(Self { vault, embedder: embed.map(embedder).transpose()?, _copy: copy })
+    }
+
+    /// The engine over the vault, with all of its vectors where it has an embedder.
+    fn recall(&self, config: &RecallConfig) -> Outcome<Recall> {
+        let mut recall = Recall::open(Arc::clone(&self.vault), config.clone())?;
+        if let Some(embedder) = &self.embedder {
+            recall = recall.with_embedder(Arc::clone(embedder));
+        }
+        recall.sync()?;
+        if self.embedder.is_some() && !recall.wait_for_meaning(Duration::from_secs(600)) {
+            return Err(format!("the vectors are not there: {:?}", recall.meaning_status()).into());
+        }
+        Ok(recall)
     }
 
     /// Asks every question.
@@ -47,8 +61,7 @@ impl Bench {
         signals: SignalSwitches,
         scope: Scope,
     ) -> Outcome<Vec<Answered>> {
-        let recall = Recall::open(Arc::clone(&self.vault), config.clone())?;
-        recall.sync()?;
+        let recall = self.recall(config)?;
         let mut out = Vec::with_capacity(questions.len());
         for question in questions {
             let mut request = SearchRequest {
@@ -69,6 +82,17 @@ impl Bench {
         }
         Ok(out)
     }
+}
+
+/// The static model in a folder.
+#[cfg(feature = "embed")]
+fn embedder(folder: &Path) -> Outcome<Arc<dyn Embedder>> {
+    Ok(Arc::new(dormouse_recall::StaticEmbedder::new(folder)?))
+}
+
+#[cfg(not(feature = "embed"))]
+fn embedder(_: &Path) -> Outcome<Arc<dyn Embedder>> {
+    Err("this build has no embeddings; `cargo xtask bench` builds them in when --embed is given".into())
 }
 
 /// The blocks with their lengths in characters by score, and the notes in order.

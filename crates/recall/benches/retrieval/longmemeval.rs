@@ -120,7 +120,7 @@ fn haystack(item: &Item, options: &Options) -> Outcome<(Question, Bench)> {
         conversation: None,
         evidence: evidence.collect(),
     };
-    Ok((question, Bench::over(vault, &options.config)?))
+    Ok((question, Bench::over(vault, &options.config, options.embed.as_deref())?))
 }
 
 fn line(item: &Item, answered: &Answered) -> Line {

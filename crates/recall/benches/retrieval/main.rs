@@ -57,7 +57,7 @@ fn run() -> Outcome<()> {
         return longmemeval::run(&options);
     }
     let questions = data::read(&options.data, options.limit)?;
-    let bench = ask::Bench::open(&options.data.join("vault"), &options.config)?;
+    let bench = ask::Bench::open(&options.data.join("vault"), &options.config, options.embed.as_deref())?;
     let asked = bench.ask(&questions, &options.config, options.signals, options.scope)?;
     let mut json = report::json(&asked);
     report::print(&asked, options.unit);

@@ -43,6 +43,7 @@ pub(crate) struct Options {
     pub(crate) json: Option<PathBuf>,
     pub(crate) lines: Option<PathBuf>,
     pub(crate) limit: Option<usize>,
+    pub(crate) embed: Option<PathBuf>,
     pub(crate) config: RecallConfig,
     pub(crate) signals: SignalSwitches,
     pub(crate) against: Option<RecallConfig>,
@@ -61,6 +62,7 @@ impl Options {
             json: None,
             lines: None,
             limit: None,
+            embed: None,
             config: RecallConfig { spool: false, ..RecallConfig::default() },
             signals: SignalSwitches::ALL,
             against: None,
@@ -89,7 +91,7 @@ impl Options {
                         "--unit" if value == "note" => out.unit = Unit::Note,
                         "--set" => out.set(&value)?,
                         "--against" => against.push(value),
-                        "--embed" => return Err("this build has no embeddings".into()),
+                        "--embed" => out.embed = Some(from_caller(&value)),
                         _ => return Err(format!("unknown option {arg} {value}").into()),
                     }
                 }

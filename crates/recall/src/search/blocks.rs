@@ -103,13 +103,14 @@ impl Surroundings<'_> {
     /// The own score of the block `by` places away, with its form; nothing for the note's header.
     fn near(&self, at: usize, by: isize) -> (f64, Marks) {
         let found = at.checked_add_signed(by).and_then(|at| self.note.blocks.get(at));
-        found.filter(|b| b.block != UnitId::HEADER).map_or((0.0, Marks::default()), |b| (b.own, b.marks))
+        found.filter(|b| b.block != UnitId::HEADER).map_or((0.0, Marks::default()), |b| (b.own + b.meant, b.marks))
     }
 
     fn score(&self, at: usize, block: &BlockEvidence) -> Option<Scored> {
         let (switches, config) = (self.switches, self.config);
         let mut scored = Scored { block: block.block, parts: Vec::new(), speaker: 1.0, cast: 1.0 };
         scored.add("block", block.own);
+        scored.add("meaning", block.meant);
         let body = block.block != UnitId::HEADER;
         if body && switches.neighbours {
             let (before, asked) = self.near(at, -1);

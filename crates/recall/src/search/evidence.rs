@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::alike::Alike;
 use super::citations::{Cited, Place};
 use super::terms::{Term, Terms};
 use crate::config::RecallConfig;
@@ -35,6 +36,8 @@ pub(crate) struct BlockEvidence {
     pub(crate) marks: Marks,
     /// BM25 of the best of its parts, 0..=1 of the best block that may be returned.
     pub(crate) own: f64,
+    /// What its likeness to the query adds.
+    pub(crate) meant: f64,
     /// The share of the digest blocks that cite it.
     pub(crate) lent: f64,
     /// Whether the person speaks whom the query is about.
@@ -47,6 +50,14 @@ impl Evidence {
     /// The notes in order of their keys.
     pub(crate) fn notes(&self) -> impl Iterator<Item = (NoteKey, &NoteEvidence)> {
         self.notes.iter().map(|(key, note)| (*key, note))
+    }
+
+    /// Lets the notes of the blocks that are most alike qualify, and adds a share of each block's likeness.
+    pub(crate) fn mean(&mut self, nearest: &BTreeSet<NoteKey>, alike: &Alike, share: f64) {
+        for (key, note) in &mut self.notes {
+            note.qualifies |= nearest.contains(key);
+            note.blocks.iter_mut().for_each(|block| block.meant = share * alike.of((*key, block.block)));
+        }
     }
 
     /// The keys of the notes that qualify, in order.

@@ -3,6 +3,7 @@
 //! query → terms → evidence (what stands where) → blocks (scores with their surroundings) →
 //! factors (what the note is) → links → pairs (a digest and its source are one result) → passages.
 
+mod alike;
 mod blocks;
 mod calendar;
 mod candidate;
@@ -11,10 +12,10 @@ mod dates;
 mod evidence;
 mod factors;
 mod links;
-mod meaning;
 mod page;
 mod pairs;
 mod passages;
+mod phrase;
 mod query;
 mod relative;
 mod reply;

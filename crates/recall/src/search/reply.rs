@@ -137,7 +137,7 @@ pub struct Named {
 /// The state of a signal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct SignalFreshness {
-    /// `index`, `centrality`, `communities`, `recency`, `archived` or `digests`.
+    /// `index`, `centrality`, `communities`, `recency`, `archived`, `digests` or `meaning`.
     pub signal: String,
     /// Its state.
     pub state: SignalState,
@@ -153,6 +153,8 @@ pub enum SignalState {
     Fresh,
     /// Never computed; its factor is 1.
     Missing,
+    /// In use for what is there; the rest is being computed.
+    Partial,
     /// Too old to be used; its factor is 1.
     Stale,
     /// Corrupt or from another version; its factor is 1.

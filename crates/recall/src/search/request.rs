@@ -105,6 +105,8 @@ pub struct SignalSwitches {
     pub digests: bool,
     /// Archived notes are dropped.
     pub archive: bool,
+    /// Vectors, when an embedder is set.
+    pub meaning: bool,
 }
 
 impl Default for SignalSwitches {
@@ -128,6 +130,7 @@ impl SignalSwitches {
         links: true,
         digests: true,
         archive: true,
+        meaning: true,
     };
 
     /// Every signal off: BM25 of the blocks alone.
@@ -144,10 +147,11 @@ impl SignalSwitches {
         links: false,
         digests: false,
         archive: false,
+        meaning: false,
     };
 
     /// The names of the signals, as [`SignalSwitches::without`] takes them.
-    pub const NAMES: [&'static str; 12] = [
+    pub const NAMES: [&'static str; 13] = [
         "neighbours",
         "note",
         "form",
@@ -160,6 +164,7 @@ impl SignalSwitches {
         "links",
         "digests",
         "archive",
+        "meaning",
     ];
 
     /// All of `self` but the signal of this name; an unknown name changes nothing.
@@ -178,6 +183,7 @@ impl SignalSwitches {
             "links" => self.links = false,
             "digests" => self.digests = false,
             "archive" => self.archive = false,
+            "meaning" => self.meaning = false,
             _ => {}
         }
         self

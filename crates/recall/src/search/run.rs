@@ -7,15 +7,16 @@ use chrono::{DateTime, FixedOffset};
 use dormouse_vault::meta::DreamLedger;
 use dormouse_vault::{Layer, Note, NotePath, Vault};
 
+use super::alike::{Candidates, ask};
 use super::blocks::{self, Asks, Scored, best_first};
 use super::candidate::{Candidate, explain, same_text, uncrowded};
 use super::citations::by_block;
 use super::evidence::{Bm25, Evidence, Extent, Weighing};
 use super::factors::{Factors, boost_communities};
 use super::links::spread;
-use super::meaning::Phrase;
 use super::pairs::collapse;
 use super::passages::passages;
+use super::phrase::Phrase;
 use super::query::Query;
 use super::reply::{Hit, SearchReply, SignalState};
 use super::request::SearchRequest;
@@ -24,6 +25,7 @@ use super::terms::{Terms, look_up};
 use super::wording::Wording;
 use crate::conditions::{Conditions, Ground};
 use crate::config::RecallConfig;
+use crate::embed::{self, Meaning};
 use crate::error::RecallError;
 use crate::filter::stated_date;
 use crate::index::{Asked, Found, NoteKey, UnitId};
@@ -55,7 +57,7 @@ pub(crate) struct Outcome {
 pub(crate) fn run(
     vault: &Vault,
     current: &Current,
-    meta: &MetaCache,
+    (meta, meaning): (&MetaCache, Option<&Meaning>),
     config: &RecallConfig,
     request: &SearchRequest,
     now: Option<DateTime<FixedOffset>>,
@@ -68,8 +70,15 @@ pub(crate) fn run(
     let ground =
         Ground { snapshot: &current.snapshot, traits: &meta.traits, archived: signals.archived(), ledger: &ledger };
     let conditions = Conditions::of(&[&request.filters, &query.filters], &ground);
-    let search = Search { vault, current, config, request, now, query, conditions, signals };
-    let (mut candidates, terms) = search.candidates()?;
+    let mut search = Search { vault, current, meaning, config, request, now, query, conditions, signals };
+    let (mut candidates, terms, asked) = search.candidates()?;
+    if meaning.is_some() && !request.signals.meaning {
+        search.signals.state("meaning", SignalState::Off, None);
+    }
+    if let Some(asked) = asked {
+        search.signals.state("meaning", asked.state, None);
+        search.signals.warnings.extend(asked.warning);
+    }
     candidates.sort_by(|a, b| b.score().total_cmp(&a.score()).then_with(|| a.note.path.cmp(&b.note.path)));
     let total = candidates.len();
     if pairing == Pairing::OneResult {
@@ -85,6 +94,7 @@ pub(crate) fn run(
 struct Search<'a> {
     vault: &'a Vault,
     current: &'a Current,
+    meaning: Option<&'a Meaning>,
     config: &'a RecallConfig,
     request: &'a SearchRequest,
     now: Option<DateTime<FixedOffset>>,
@@ -94,18 +104,20 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    fn candidates(&self) -> Result<(Vec<Candidate>, Terms), RecallError> {
+    fn candidates(&self) -> Result<(Vec<Candidate>, Terms, Option<embed::Asked>), RecallError> {
         let view = self.current.view.as_ref();
         let wording = Wording::of(&self.query, view)?;
         if self.query.text.trim().is_empty() {
             let filtered = !(self.query.filters.is_empty() && self.request.filters.is_empty());
             let all = if filtered { self.newest(&wording) } else { Vec::new() };
-            return Ok((all, Terms::default()));
+            return Ok((all, Terms::default(), None));
         }
         let switches = self.request.signals;
         let terms = look_up(view, &self.query.text, self.config, switches.form)?;
         let may = |note: NoteKey| self.may(note, &wording);
-        let evidence = self.evidence(&terms, &may)?;
+        let meaning = self.meaning.filter(|_| switches.meaning);
+        let asked = ask(meaning, &self.query.text, &terms.names, self.config);
+        let evidence = self.evidence(&terms, &may, asked.as_ref())?;
         let asks = self.asks(&evidence);
         let scored = blocks::score(&evidence, &terms, &asks, &may, switches, self.config);
         let mut candidates: BTreeMap<NoteKey, Candidate> = BTreeMap::new();
@@ -128,15 +140,25 @@ impl Search<'_> {
                 candidates.iter_mut().map(|c| (c.note.as_ref(), &mut c.factors)).collect();
             boost_communities(&mut ranked, &self.signals, self.config);
         }
-        Ok((candidates, terms))
+        Ok((candidates, terms, asked))
     }
 
     /// What the notes of the best blocks have of the query, with the source blocks that their digest
     /// blocks cite.
-    fn evidence(&self, terms: &Terms, may: &dyn Fn(NoteKey) -> bool) -> Result<Evidence, RecallError> {
+    fn evidence(
+        &self,
+        terms: &Terms,
+        may: &dyn Fn(NoteKey) -> bool,
+        meant: Option<&embed::Asked>,
+    ) -> Result<Evidence, RecallError> {
         let view = self.current.view.as_ref();
         let lends = |note: NoteKey| self.request.signals.digests && self.lends(note);
-        let found = self.found(terms, may, &lends)?;
+        let mut found = self.found(terms, may, &lends)?;
+        let version = |note| self.current.notes.get(&note).map(|note| note.version);
+        let like = Candidates { asked: meant, version: &version, allowed: may, limit: self.config.meaning_candidates };
+        let nearest = like.nearest();
+        let known: BTreeSet<NoteKey> = found.iter().map(|found| found.note).collect();
+        found.extend(nearest.difference(&known).copied().map(Found::elsewhere));
         let (texts, names) = (terms.texts(), terms.names.iter().map(String::as_str).collect::<Vec<_>>());
         let asked = Asked { terms: &texts, speakers: &names };
         let gathered = view.gather(&found, asked)?;
@@ -152,7 +174,10 @@ impl Search<'_> {
         for note in &view.gather(&lacking, asked)? {
             weighing.add(note, None);
         }
-        Ok(weighing.finish(may))
+        let mut evidence = weighing.finish(may);
+        let alike = like.alike(evidence.notes().map(|(note, _)| note).filter(|note| may(*note)));
+        evidence.mean(&nearest, &alike, self.config.meaning_share);
+        Ok(evidence)
     }
 
     /// The notes of the best blocks: of as many as it takes to answer with as many notes as are wanted.

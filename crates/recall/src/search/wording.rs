@@ -6,7 +6,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use dormouse_vault::text::is_cjk;
 
-use super::meaning::{Phrase, holders};
+use super::phrase::{Phrase, holders};
 use super::query::Query;
 use crate::index::{IndexError, IndexView, NoteKey};
 

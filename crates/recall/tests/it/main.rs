@@ -10,6 +10,7 @@ mod boundary;
 mod cases;
 mod context;
 mod degrade;
+mod embed;
 mod index;
 mod life;
 mod pages;
