@@ -86,7 +86,7 @@ async fn a_condition_that_says_nothing_is_an_error_and_never_the_whole_vault() {
 }
 
 #[tokio::test]
-async fn a_title_names_no_note_and_the_answer_says_what_does() {
+async fn reading_takes_a_path_and_walking_a_title_too() {
     check(
         "read",
         json!({"path": "The harbour crane"}),
@@ -96,7 +96,11 @@ async fn a_title_names_no_note_and_the_answer_says_what_does() {
     check(
         "traverse",
         json!({"from": "The harbour crane"}),
-        expect![[r#"error: no such note: "The harbour crane"; name a path, or a title as in a wikilink"#]],
+        expect![[r#"
+            <vault-data source="listing">
+            1 note(s)
+            - digest/wiki/crane.md: The harbour crane
+            </vault-data>"#]],
     )
     .await;
 }
