@@ -62,7 +62,7 @@ pub struct RecallConfig {
     /// Share of a note's further good blocks in the note's score. Default 0.2.
     pub support_share: f64,
     /// Share of how like the query a block's vector is, against 1 for its words, when an embedder is
-    /// set. Default 0.35.
+    /// set. Default 0.5.
     pub meaning_share: f64,
     /// Share of a digest block's score that goes to the source block that it cites, for the words that
     /// the source block lacks. Default 0.2.
@@ -160,7 +160,7 @@ impl Default for RecallConfig {
             kind_weight: 0.5,
             single_weight: 0.5,
             support_share: 0.2,
-            meaning_share: 0.35,
+            meaning_share: 0.5,
             digest_share: 0.2,
             expansion_weight: 1.0,
             link_share: 0.1,

@@ -4,40 +4,48 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use chrono::{DateTime, FixedOffset};
 use dormouse_fixtures::TempVault;
-use dormouse_recall::{Embedder, Recall, RecallConfig, SearchReply, SearchRequest, SignalSwitches};
-use dormouse_vault::Vault;
+use dormouse_recall::{Embedder, Hit, Recall, RecallConfig, SearchReply, SearchRequest, SignalSwitches};
+use dormouse_vault::{Layer, Vault};
 
 use crate::Outcome;
 use crate::data::{Place, Question};
-use crate::figures::Answered;
-use crate::options::Scope;
+use crate::figures::{Answered, Covering};
+use crate::options::{Options, Scope};
 
 /// Notes and passages that are asked for: enough for the first 20 blocks and for 8,000 characters.
 const NOTES: usize = 40;
 const PASSAGES: usize = 20;
+/// Passages of a result that a caller gets who asks for nothing else.
+const SHOWN: usize = 3;
 
 /// A copy of the vault, indexed.
 pub(crate) struct Bench {
     pub(crate) vault: Arc<Vault>,
     embedder: Option<Arc<dyn Embedder>>,
+    now: Option<DateTime<FixedOffset>>,
     _copy: TempVault,
 }
 
 impl Bench {
-    /// Copies the vault without its cache, opens it and builds the index.
-    pub(crate) fn open(folder: &Path, config: &RecallConfig, embed: Option<&Path>) -> Outcome<Self> {
+    /// Copies the vault without its cache and without `left_out`, opens it and builds the index.
+    pub(crate) fn open(options: &Options, left_out: &[String]) -> Outcome<Self> {
         let copy = dormouse_fixtures::temp_vault("");
-        dormouse_fixtures::copy_tree(folder, copy.path());
-        let _ = std::fs::remove_dir_all(copy.path().join(".dormouse"));
-        Self::over(copy, config, embed)
+        dormouse_fixtures::copy_tree(&options.vault(), copy.path());
+        for folder in left_out.iter().map(String::as_str).chain([".dormouse"]) {
+            let _ = std::fs::remove_dir_all(copy.path().join(folder));
+        }
+        let mut bench = Self::over(copy, &options.config, options.embed.as_deref())?;
+        bench.now = options.now;
+        Ok(bench)
     }
 
     /// Opens a vault that was made for this, and builds the index.
     pub(crate) fn over(copy: TempVault, config: &RecallConfig, embed: Option<&Path>) -> Outcome<Self> {
         let vault = Arc::new(Vault::open(copy.path())?);
         Recall::open(Arc::clone(&vault), config.clone())?.sync()?;
-        Ok(Self { vault, embedder: embed.map(embedder).transpose()?, _copy: copy })
+        Ok(Self { vault, embedder: embed.map(embedder).transpose()?, now: None, _copy: copy })
     }
 
     /// The engine over the vault, with all of its vectors where it has an embedder.
@@ -69,6 +77,7 @@ impl Bench {
                 passages: PASSAGES,
                 signals,
                 quiet: true,
+                now: self.now,
                 ..SearchRequest::new(question.query.as_str())
             };
             if let (Scope::Conversation, Some(conversation)) = (scope, &question.conversation) {
@@ -96,14 +105,20 @@ fn embedder(_: &Path) -> Outcome<Arc<dyn Embedder>> {
 }
 
 /// The blocks with their lengths in characters by score, and the notes in order.
-fn rankings(reply: &SearchReply) -> (Vec<(Place, usize)>, Vec<Place>) {
+fn rankings(reply: &SearchReply) -> (Vec<(Place, usize)>, Vec<Covering>) {
     let mut blocks: Vec<(f64, Place, usize)> = Vec::new();
     for hit in &reply.hits {
         let place = |id: &Option<String>| (hit.path.to_string(), id.clone());
         blocks.extend(hit.passages.iter().map(|p| (p.score, place(&p.block_id), p.text.chars().count())));
     }
     blocks.sort_by(|a, b| b.0.total_cmp(&a.0));
-    let notes = reply.hits.iter().map(|hit| (hit.path.to_string(), None)).collect();
+    let covering = |hit: &Hit| {
+        let notes = std::iter::once(&hit.path).chain(&hit.also_at).map(ToString::to_string).collect();
+        let cites = hit.passages.iter().take(SHOWN).flat_map(|passage| &passage.cites);
+        let cited = cites.filter(|cite| cite.block.is_some() && hit.layer == Layer::Digest);
+        Covering { notes, cited: cited.map(|cite| (cite.note.to_string(), cite.block.clone())).collect() }
+    };
+    let notes = reply.hits.iter().map(covering).collect();
     (blocks.into_iter().map(|(_, place, length)| (place, length)).collect(), notes)
 }
 

@@ -24,7 +24,7 @@ pub(crate) struct Question {
 struct Line {
     id: String,
     query: String,
-    #[serde(default)]
+    #[serde(default, alias = "kind")]
     category: String,
     conv: Option<String>,
     evidence: Vec<Evidence>,
@@ -36,10 +36,9 @@ struct Evidence {
     block: Option<String>,
 }
 
-/// Reads `queries.jsonl`; of more than `limit` questions every n-th is kept.
-pub(crate) fn read(data: &Path, limit: Option<usize>) -> Outcome<Vec<Question>> {
-    let file = data.join("queries.jsonl");
-    let text = std::fs::read_to_string(&file).map_err(|error| format!("{}: {error}", file.display()))?;
+/// Reads questions; of more than `limit` questions every n-th is kept.
+pub(crate) fn read(file: &Path, limit: Option<usize>) -> Outcome<Vec<Question>> {
+    let text = std::fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))?;
     let mut out = Vec::new();
     for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         let line: Line =

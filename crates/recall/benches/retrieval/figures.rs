@@ -34,10 +34,14 @@ impl Figures {
         Self { recall_1, recall_5, recall_10, recall_20, mrr, ndcg_10 }
     }
 
-    /// The figures of a ranking. Each wanted place counts at the first rank that covers it.
-    pub(crate) fn of(ranked: &[Place], wanted: &[Place]) -> Self {
-        let ranks: Vec<usize> =
-            wanted.iter().filter_map(|place| ranked.iter().position(|got| covers(got, place))).collect();
+    /// The figures of a ranking of blocks.
+    fn of_blocks(ranked: &[Place], wanted: &[Place]) -> Self {
+        Self::of(wanted, |place| ranked.iter().position(|got| covers(got, place)))
+    }
+
+    /// The figures of `wanted` places, each of which counts at its rank.
+    fn of<T>(wanted: &[T], rank: impl Fn(&T) -> Option<usize>) -> Self {
+        let ranks: Vec<usize> = wanted.iter().filter_map(rank).collect();
         let share = |k: usize| ranks.iter().filter(|rank| **rank < k).count() as f64 / wanted.len().max(1) as f64;
         let gain = |rank: usize| 1.0 / (rank as f64 + 2.0).log2();
         let got: f64 = ranks.iter().filter(|rank| **rank < 10).map(|rank| gain(*rank)).sum();
@@ -61,6 +65,22 @@ impl Figures {
             count += 1.0;
         }
         Self::from_values(sums.map(|sum| sum / count.max(1.0)))
+    }
+}
+
+/// The notes that one result stands for: its own and those that say the same. A digest's passage stands for
+/// the very block that it cites.
+#[derive(Debug, Clone)]
+pub(crate) struct Covering {
+    pub(crate) notes: Vec<String>,
+    pub(crate) cited: Vec<Place>,
+}
+
+impl Covering {
+    /// Whether it covers a note of the evidence, where `wanted` are its blocks.
+    fn covers(&self, note: &str, wanted: &[Place]) -> bool {
+        self.notes.iter().any(|have| have == note)
+            || self.cited.iter().any(|cited| cited.0 == note && wanted.iter().any(|place| covers(cited, place)))
     }
 }
 
@@ -88,21 +108,21 @@ impl Answered {
         category: &str,
         wanted: &[Place],
         blocks: &[(Place, usize)],
-        notes: &[Place],
+        notes: &[Covering],
         milliseconds: f64,
     ) -> Self {
         let places: Vec<Place> = blocks.iter().map(|(place, _)| place.clone()).collect();
         let mut wanted_blocks = wanted.to_vec();
         wanted_blocks.sort();
         wanted_blocks.dedup();
-        let mut wanted_notes: Vec<Place> = wanted.iter().map(|(note, _)| (note.clone(), None)).collect();
-        wanted_notes.sort();
+        let mut wanted_notes: Vec<&str> = wanted.iter().map(|(note, _)| note.as_str()).collect();
+        wanted_notes.sort_unstable();
         wanted_notes.dedup();
         Self {
             id: id.to_owned(),
             category: category.to_owned(),
-            block: Figures::of(&places, &wanted_blocks),
-            note: Figures::of(notes, &wanted_notes),
+            block: Figures::of_blocks(&places, &wanted_blocks),
+            note: Figures::of(&wanted_notes, |note| notes.iter().position(|got| got.covers(note, &wanted_blocks))),
             within: BUDGETS.map(|budget| within(blocks, &wanted_blocks, budget)),
             milliseconds,
         }

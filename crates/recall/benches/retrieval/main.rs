@@ -48,16 +48,16 @@ fn run() -> Outcome<()> {
         println!("{}", options::HELP);
         return Ok(());
     };
-    if !options.data.exists() {
-        return Err(
-            format!("{} is not there; name a folder with vault/ and queries.jsonl", options.data.display()).into()
-        );
-    }
     if options.data.is_file() {
         return longmemeval::run(&options);
     }
-    let questions = data::read(&options.data, options.limit)?;
-    let bench = ask::Bench::open(&options.data.join("vault"), &options.config, options.embed.as_deref())?;
+    if !options.vault().exists() {
+        return Err(
+            format!("{} is not there; name a folder with vault/ and queries.jsonl", options.vault().display()).into()
+        );
+    }
+    let questions = data::read(&options.questions(), options.limit)?;
+    let bench = ask::Bench::open(&options, &[])?;
     let asked = bench.ask(&questions, &options.config, options.signals, options.scope)?;
     let mut json = report::json(&asked);
     report::print(&asked, options.unit);
@@ -65,6 +65,16 @@ fn run() -> Outcome<()> {
         let against = bench.ask(&questions, other, options.signals, options.scope)?;
         println!("\nthe other setting, and what it gains [95 % of {} draws]", bootstrap::DRAWS);
         report::compare("other", &asked, &against, options.unit, &mut json);
+    }
+    if !options.control.is_empty() {
+        println!(
+            "\nthe control without {}, and what it gains [95 % of {} draws]",
+            options.control.join(", "),
+            bootstrap::DRAWS
+        );
+        let control = ask::Bench::open(&options, &options.control)?;
+        let control = control.ask(&questions, &options.config, options.signals, options.scope)?;
+        report::compare("control", &asked, &control, options.unit, &mut json);
     }
     if options.arms {
         println!("\narms, and what they gain over the engine [95 % of {} draws]", bootstrap::DRAWS);

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use chrono::{DateTime, FixedOffset};
 use dormouse_recall::{RecallConfig, SignalSwitches};
 use serde_json::Value;
 
@@ -13,6 +14,10 @@ pub(crate) const HELP: &str = "cargo xtask bench retrieval --data DIR|LONGMEMEVA
   --unit block|note            what the tables count (default block; the JSON has both)
   --embed PATH                 a static embedding model, where this build has embeddings
   --json FILE                  the figures
+  --vault DIR                  the vault, where it is not DIR/vault
+  --questions FILE             the questions, where they are not DIR/queries.jsonl
+  --control FOLDER,FOLDER      the same vault without these folders, compared pair by pair
+  --now TIME                   the moment that freshness is seen from
   --lines FILE                 one line of JSON per question
   --limit N                    N questions, spread evenly
   --set NAME=VALUE             a setting of recall, repeatable; SIGNAL=false switches a signal off
@@ -38,6 +43,11 @@ pub(crate) enum Scope {
 /// The options of a run.
 pub(crate) struct Options {
     pub(crate) data: PathBuf,
+    vault: Option<PathBuf>,
+    questions: Option<PathBuf>,
+    /// Folders that the control lacks.
+    pub(crate) control: Vec<String>,
+    pub(crate) now: Option<DateTime<FixedOffset>>,
     pub(crate) scope: Scope,
     pub(crate) unit: Unit,
     pub(crate) json: Option<PathBuf>,
@@ -57,6 +67,10 @@ impl Options {
     pub(crate) fn read(args: impl Iterator<Item = String>) -> Outcome<Option<Self>> {
         let mut out = Self {
             data: PathBuf::new(),
+            vault: None,
+            questions: None,
+            control: Vec::new(),
+            now: None,
             scope: Scope::Vault,
             unit: Unit::Block,
             json: None,
@@ -82,6 +96,10 @@ impl Options {
                     let value = args.next().ok_or_else(|| format!("{arg} needs a value, or is no option"))?;
                     match arg.as_str() {
                         "--data" => out.data = from_caller(&value),
+                        "--vault" => out.vault = Some(from_caller(&value)),
+                        "--questions" => out.questions = Some(from_caller(&value)),
+                        "--control" => out.control = value.split(',').map(str::to_owned).collect(),
+                        "--now" => out.now = Some(value.parse()?),
                         "--json" => out.json = Some(from_caller(&value)),
                         "--lines" => out.lines = Some(from_caller(&value)),
                         "--limit" => out.limit = Some(value.parse()?),
@@ -97,8 +115,8 @@ impl Options {
                 }
             }
         }
-        if out.data.as_os_str().is_empty() {
-            return Err("--data is needed; --help lists the options".into());
+        if out.data.as_os_str().is_empty() && (out.vault.is_none() || out.questions.is_none()) {
+            return Err("--data is needed, or --vault and --questions; --help lists the options".into());
         }
         if !against.is_empty() {
             let mut other = out.config.clone();
@@ -108,6 +126,16 @@ impl Options {
             out.against = Some(other);
         }
         Ok(Some(out))
+    }
+
+    /// The vault that is measured.
+    pub(crate) fn vault(&self) -> PathBuf {
+        self.vault.clone().unwrap_or_else(|| self.data.join("vault"))
+    }
+
+    /// The questions that are asked.
+    pub(crate) fn questions(&self) -> PathBuf {
+        self.questions.clone().unwrap_or_else(|| self.data.join("queries.jsonl"))
     }
 
     fn set(&mut self, setting: &str) -> Outcome<()> {

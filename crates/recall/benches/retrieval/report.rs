@@ -110,6 +110,22 @@ pub(crate) fn compare(name: &str, base: &[Answered], other: &[Answered], unit: U
         100.0 * multi.recall_10,
         100.0 * mean_within(other)[1],
     );
+    for (category, _) in by_category(base) {
+        let of = |value: fn(&Figures) -> f64| {
+            let pairs = base.iter().zip(other).filter(|(a, _)| a.category == category);
+            interval(&pairs.map(|(a, b)| value(pick(b)) - value(pick(a))).collect::<Vec<_>>())
+        };
+        for (metric, gain) in [
+            ("R@5", of(|f| f.recall_5)),
+            ("R@10", of(|f| f.recall_10)),
+            ("nDCG", of(|f| f.ndcg_10)),
+            ("MRR", of(|f| f.mrr)),
+        ] {
+            if gain.1 > 0.0 || gain.2 < 0.0 {
+                println!("    {category}: {metric} {}", shown(gain));
+            }
+        }
+    }
     let gains: Map<String, Value> = ["recall@5", "recall@10", "ndcg@10"]
         .iter()
         .zip(gains)
