@@ -2,10 +2,13 @@
 
 use std::fmt;
 
-use dormouse_vault::Snapshot;
+use dormouse_vault::NotePath;
 
 use crate::error::RecallError;
 
+/// What is said on a page when the results before it are others.
+pub(crate) const CHANGED: &str =
+    "what stands before this page is not what it was: it goes on at the same place, notes may be missing or come twice";
 /// The first characters of a cursor: its version.
 const VERSION: &str = "d1";
 /// Characters of a cursor: the version, two hashes and the place.
@@ -16,7 +19,7 @@ const LENGTH: usize = VERSION.len() + 16 + 16 + 8;
 pub(crate) struct Cursor {
     /// The question.
     pub(crate) question: u64,
-    /// The vault's state.
+    /// The results before the place, as a hash.
     pub(crate) state: u64,
     /// Results before the place.
     pub(crate) offset: usize,
@@ -42,10 +45,9 @@ impl Cursor {
         Ok(Self { question, state, offset: usize::try_from(offset).map_err(|_| RecallError::BadCursor)? })
     }
 
-    /// What tells one state of a vault from another, in every process. Linear in the notes once a
-    /// snapshot.
-    pub(crate) fn state_of(snapshot: &Snapshot) -> u64 {
-        first(&snapshot.fingerprint())
+    /// What tells the results before a place from others, in every process. Linear in them.
+    pub(crate) fn state_of<'a>(before: impl Iterator<Item = &'a NotePath>) -> u64 {
+        question(&before.map(NotePath::as_str).collect::<Vec<_>>())
     }
 }
 

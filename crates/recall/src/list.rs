@@ -10,7 +10,7 @@ use dormouse_vault::{Bucket, Layer, Note, NotePath, Snapshot};
 use serde::{Deserialize, Serialize};
 
 use crate::conditions::{Conditions, Ground};
-use crate::cursor::{Cursor, question};
+use crate::cursor::{CHANGED, Cursor, question};
 use crate::error::RecallError;
 use crate::filter::{Filters, stated_date};
 use crate::search::Query;
@@ -157,6 +157,9 @@ pub(crate) fn list_with(
     let mut notes: Vec<&Note> = snapshot.notes().map(AsRef::as_ref).filter(|n| wanted(n)).collect();
     sort(&mut notes, request.sort, snapshot);
     let total = notes.len();
+    let before = |place: usize| Cursor::state_of(notes.iter().take(place).map(|note| &note.path));
+    let next = offset.saturating_add(request.limit).min(total);
+    let (here, there) = (from.map(|_| before(offset)), (next < total && next > offset).then(|| before(next)));
     let page = notes.into_iter().skip(offset).take(request.limit);
     let notes: Vec<NoteSummary> =
         page.map(|note| summary(note, snapshot, asleep.contains(&note.path), ledger)).collect();
@@ -165,18 +168,10 @@ pub(crate) fn list_with(
     if !query.text.trim().is_empty() || !query.without.is_empty() {
         reply.notices.push(format!("{:?} is no condition: a list looks for no words, a search does", query.text));
     }
-    let next = offset.saturating_add(reply.notes.len());
-    let more = next < total && !reply.notes.is_empty();
-    if more || from.is_some() {
-        let state = Cursor::state_of(snapshot);
-        if from.is_some_and(|cursor| cursor.state != state) {
-            reply.warnings.push(
-                "the vault changed since the page before: it goes on at the same place, notes may be missing or come twice"
-                    .to_owned(),
-            );
-        }
-        reply.cursor = more.then(|| Cursor { question: asked, state, offset: next }.to_string());
+    if from.map(|cursor| cursor.state) != here {
+        reply.warnings.push(CHANGED.to_owned());
     }
+    reply.cursor = there.map(|state| Cursor { question: asked, state, offset: next }.to_string());
     Ok(reply)
 }
 

@@ -273,7 +273,7 @@ impl Recall {
             outcome = run(&self.vault, &current, beside, &self.config, &wide, now, pairing)?;
         }
         let mut reply = outcome.reply;
-        page.turn(&mut reply, request, &current.snapshot);
+        page.turn(&mut reply, request);
         if request.expand > 0 {
             let drops = self.config.drop_archived && !request.include_archived && request.signals.archive;
             let archived = self.vault.meta::<Archived>().value.filter(|_| drops);

@@ -1,6 +1,6 @@
 //! What the engine is held against on the same questions: grep, and tantivy as it comes.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::time::Instant;
 
 use dormouse_vault::text::content_words;
@@ -12,7 +12,7 @@ use tantivy::{Index, TantivyDocument, Term};
 use crate::Outcome;
 use crate::ask::Bench;
 use crate::data::{Place, Question};
-use crate::figures::Answered;
+use crate::figures::{Answered, Covering};
 use crate::options::Scope;
 
 /// Blocks that a rival returns.
@@ -117,12 +117,8 @@ fn tantivy(blocks: &[Block], questions: &[Question], scope: Scope) -> Outcome<Ve
 fn answered<'a>(question: &Question, ranked: impl Iterator<Item = &'a Block>, started: Instant) -> Answered {
     let ranked: Vec<(Place, usize)> = ranked.map(|b| (b.place.clone(), b.text.chars().count())).collect();
     let milliseconds = started.elapsed().as_secs_f64() * 1_000.0;
-    let mut notes: Vec<Place> = Vec::new();
-    let mut seen: BTreeMap<&str, ()> = BTreeMap::new();
-    for ((note, _), _) in &ranked {
-        if seen.insert(note, ()).is_none() {
-            notes.push((note.clone(), None));
-        }
-    }
+    let mut seen: BTreeSet<&str> = BTreeSet::new();
+    let notes = ranked.iter().map(|((note, _), _)| note).filter(|note| seen.insert(note));
+    let notes: Vec<Covering> = notes.map(|note| Covering { notes: vec![note.clone()], cited: Vec::new() }).collect();
     Answered::of(&question.id, &question.category, &question.evidence, &ranked, &notes, milliseconds)
 }

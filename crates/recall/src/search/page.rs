@@ -7,7 +7,7 @@ use dormouse_vault::{NotePath, Snapshot};
 use super::passages::cut;
 use super::reply::{Expanded, SearchReply};
 use super::request::SearchRequest;
-use crate::cursor::{Cursor, question};
+use crate::cursor::{CHANGED, Cursor, question};
 use crate::error::RecallError;
 use crate::traverse::{Direction, Way, walk};
 
@@ -55,21 +55,18 @@ impl Page {
     }
 
     /// Cuts the reply to the page, and its passages to their budgets.
-    pub(crate) fn turn(&self, reply: &mut SearchReply, request: &SearchRequest, snapshot: &Snapshot) {
-        reply.hits.drain(..self.offset.min(reply.hits.len()));
-        let more = reply.hits.len() > self.limit;
-        reply.hits.truncate(self.limit);
-        if more || self.from.is_some() {
-            let here = Cursor::state_of(snapshot);
-            if self.from.is_some_and(|cursor| cursor.state != here) {
-                reply.warnings.push(
-                    "the vault changed since the page before: it goes on at the same place, notes may be missing or come twice"
-                        .to_owned(),
-                );
-            }
-            let next = Cursor { question: self.question, state: here, offset: self.offset + self.limit };
-            reply.cursor = more.then(|| next.to_string());
+    pub(crate) fn turn(&self, reply: &mut SearchReply, request: &SearchRequest) {
+        let state =
+            |reply: &SearchReply, place: usize| Cursor::state_of(reply.hits.iter().take(place).map(|hit| &hit.path));
+        if self.from.is_some_and(|cursor| cursor.state != state(reply, self.offset)) {
+            reply.warnings.push(CHANGED.to_owned());
         }
+        let offset = self.offset.saturating_add(self.limit);
+        let more = reply.hits.len() > offset && self.limit > 0;
+        let next = more.then(|| Cursor { question: self.question, state: state(reply, offset), offset });
+        reply.cursor = next.map(|next| next.to_string());
+        reply.hits.drain(..self.offset.min(reply.hits.len()));
+        reply.hits.truncate(self.limit);
         for passage in reply.hits.iter_mut().flat_map(|hit| &mut hit.passages) {
             cut(passage, request.max_passage_bytes);
         }
