@@ -75,7 +75,10 @@ impl Shared {
         };
         let written = plan.run(vault, progress);
         if let Some(keeper) = self.keeper().as_mut() {
-            keeper.rebase(vault, written, report)?;
+            match written {
+                Ok(written) => keeper.rebase(vault, written, report)?,
+                Err(error) => keeper.failed(vault, error),
+            }
             self.publish(keeper)?;
         }
         Ok(())
@@ -268,11 +271,16 @@ impl Recall {
         let mut current = self.current()?;
         let mut outcome = run(&self.vault, &current, beside, &self.config, &wide, now, pairing)?;
         if outcome.stale && self.vault.refresh().is_ok() {
-            self.sync()?;
+            self.opened(&|_| (), None)?;
             current = self.current()?;
             outcome = run(&self.vault, &current, beside, &self.config, &wide, now, pairing)?;
         }
         let mut reply = outcome.reply;
+        if outcome.stale {
+            reply
+                .warnings
+                .push("notes are changing right now; those that did during this search are left out".to_owned());
+        }
         page.turn(&mut reply, request);
         if request.expand > 0 {
             let drops = self.config.drop_archived && !request.include_archived && request.signals.archive;

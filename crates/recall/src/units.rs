@@ -34,8 +34,10 @@ pub(crate) fn units_of(note: &Note, text: &str) -> IndexedNote {
         let plain = readable(shown);
         let points = note.layer == Layer::Digest && points_elsewhere(&doc, block);
         for (part, piece) in parts(&plain).enumerate() {
-            let mut body = index_terms(piece);
-            body.extend(kinds(piece));
+            let words = analyze(piece);
+            let kinds = kinds(&words, piece);
+            let mut body: Vec<String> = words.into_iter().flat_map(|word| word.terms).map(|(_, term)| term).collect();
+            body.extend(kinds);
             let header = if points { joined(&header, body.drain(..)) } else { header.clone() };
             units.push(IndexedUnit {
                 block: number,
@@ -94,6 +96,9 @@ pub(crate) fn heading_path(doc: &Document, block: &Block) -> Vec<String> {
         if heading.level < level {
             level = heading.level;
             path.push(heading.text.clone());
+        }
+        if level <= 1 {
+            break;
         }
     }
     path.reverse();

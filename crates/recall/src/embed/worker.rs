@@ -78,7 +78,8 @@ impl Shared {
 
     /// Waits until nothing is left to be embedded or the embedder has failed; false when that takes longer than `patience`.
     pub(crate) fn wait_idle(&self, patience: Duration) -> bool {
-        let until = Instant::now() + patience;
+        let now = Instant::now();
+        let until = now.checked_add(patience).unwrap_or(now + LONGEST_WAIT);
         let mut board = self.board();
         while !(board.idle || board.problem.is_some()) {
             let left = until.saturating_duration_since(Instant::now());

@@ -27,6 +27,7 @@ type Places = HashMap<String, Vec<(u32, u32)>>;
 #[derive(Debug)]
 struct Entry {
     version: Version,
+    day: u16,
     units: Vec<Unit>,
     body: Places,
     header: Places,
@@ -60,7 +61,7 @@ impl Entry {
                 }
             }
         }
-        Self { version: note.version, units, body, header, speaker }
+        Self { version: note.version, day: note.day, units, body, header, speaker }
     }
 
     fn places(&self, field: Field, term: &str) -> &[(u32, u32)] {
@@ -135,7 +136,10 @@ impl IndexView for MemoryView {
             }
         }
         let mut ranked: Vec<((NoteKey, u32), f64)> = scores.into_iter().filter(|((note, _), _)| keep(*note)).collect();
-        ranked.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+        let day = |note: &NoteKey| self.notes.get(note).map_or(0, |entry| entry.day);
+        ranked.sort_by(|((a, at), one), ((b, there), other)| {
+            other.total_cmp(one).then_with(|| day(b).cmp(&day(a))).then_with(|| (a, at).cmp(&(b, there)))
+        });
         let complete = ranked.len() < limit;
         let mut seen = BTreeSet::new();
         let notes = ranked.into_iter().take(limit).map(|((note, _), _)| note).filter(|note| seen.insert(*note));

@@ -28,6 +28,9 @@ pub enum IndexError {
     /// Another process is writing it.
     #[error("another process is writing the index")]
     Busy,
+    /// It has become one of another version.
+    #[error("another version of the program has made the index anew")]
+    Foreign,
     /// It can't be read or written.
     #[error("{source}")]
     Engine {

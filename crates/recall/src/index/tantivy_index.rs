@@ -123,7 +123,13 @@ impl TantivyIndex {
     fn index(&self) -> Result<Index, IndexError> {
         Ok(match &self.place {
             Place::Memory(index) | Place::Unwritten(index) => index.clone(),
-            Place::Folder(folder) => Index::open_in_dir(folder)?,
+            Place::Folder(folder) => {
+                let index = Index::open_in_dir(folder)?;
+                if !is_usable(&index, &self.stamp)? {
+                    return Err(IndexError::Foreign);
+                }
+                index
+            }
         })
     }
 }

@@ -155,7 +155,7 @@ impl IndexView for TantivyView {
         };
         let query = BooleanQuery::new(terms.iter().map(clause).collect());
         let weight = query.weight(EnableScoring::enabled_from_searcher(&self.searcher))?;
-        let mut heap: BinaryHeap<Reverse<Place>> = BinaryHeap::with_capacity(limit + 1);
+        let mut heap: BinaryHeap<Reverse<Place>> = BinaryHeap::new();
         for segment in self.segments() {
             let floor = |heap: &BinaryHeap<Reverse<Place>>| match heap.peek() {
                 // What is as good is looked at: the newer one is taken.

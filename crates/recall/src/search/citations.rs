@@ -33,7 +33,7 @@ impl Citations {
                 let target = snapshot.note(&cite.note)?;
                 let id = cite.block.as_deref()?;
                 let is = |have: &str| have.eq_ignore_ascii_case(id);
-                let block = target.doc().blocks.iter().position(|b| b.id.as_deref().is_some_and(is))?;
+                let block = target.document().blocks.iter().position(|b| b.id.as_deref().is_some_and(is))?;
                 Some((NoteKey::of(&cite.note), u32::try_from(block).ok()?))
             });
             cited.entry(number).or_default().extend(targets);

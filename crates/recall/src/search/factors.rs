@@ -78,7 +78,7 @@ pub(crate) fn boost_communities(ranked: &mut [(&Note, &mut Factors)], signals: &
     let theme = |note: &Note| signals.community(&note.path);
     let seeds: Vec<(NotePath, u32)> = ranked
         .iter()
-        .filter(|(note, _)| note.layer == Layer::Digest)
+        .filter(|(note, _)| note.layer == Layer::Digest && !signals.is_doubtful(&note.path))
         .take(3)
         .filter_map(|(note, _)| theme(note).map(|c| (note.path.clone(), c)))
         .collect();

@@ -17,19 +17,24 @@ const SECOND_STEP: f64 = 0.5;
 
 /// Spreads the scores of `seeds`, best first, along links, two steps at most. A note gets the
 /// strongest of what reaches it, 0..=1 of the best seed's score, damped by the square root of the
-/// number of links at the giving end, so that a hub lights up nobody.
-pub(crate) fn spread(seeds: &[(NotePath, f64)], snapshot: &Snapshot, config: &RecallConfig) -> BTreeMap<NotePath, f64> {
+/// number of links at the giving end, so that a hub lights up nobody. A doubtful digest passes nothing on.
+pub(crate) fn spread(
+    seeds: &[(NotePath, f64)],
+    snapshot: &Snapshot,
+    doubtful: &dyn Fn(&NotePath) -> bool,
+    config: &RecallConfig,
+) -> BTreeMap<NotePath, f64> {
     let mut out: BTreeMap<NotePath, f64> = BTreeMap::new();
     let best = seeds.first().map_or(0.0, |(_, score)| *score);
     if best <= 0.0 {
         return out;
     }
-    for (seed, score) in seeds.iter().take(config.link_seeds) {
+    for (seed, score) in seeds.iter().filter(|(seed, _)| !doubtful(seed)).take(config.link_seeds) {
         for (next, weight) in neighbours(seed, snapshot) {
             let reached = weight * (score / best).min(1.0);
             raise(&mut out, &next, reached);
             // A second step only over a digest: from one source of it to the others.
-            if is_digest(&next, snapshot) && !is_digest(seed, snapshot) {
+            if is_digest(&next, snapshot) && !is_digest(seed, snapshot) && !doubtful(&next) {
                 for (far, weight) in neighbours(&next, snapshot).iter().filter(|(far, _)| far != seed) {
                     raise(&mut out, far, reached * SECOND_STEP * weight);
                 }
@@ -69,6 +74,8 @@ fn neighbours(path: &NotePath, snapshot: &Snapshot) -> Vec<(NotePath, f64)> {
     }
     ends.remove(path);
     let damping = (ends.len().max(1) as f64).sqrt();
+    let mut ends: Vec<(&NotePath, f64)> = ends.into_iter().collect();
+    ends.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(b.0)));
     ends.into_iter().take(MAX_LINKS).map(|(end, weight)| (end.clone(), weight / damping)).collect()
 }
 

@@ -1,5 +1,6 @@
 //! One search, from the request to the reply.
 
+use std::cmp::{Ordering, Reverse};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -65,7 +66,12 @@ pub(crate) fn run(
 ) -> Result<Outcome, RecallError> {
     let query = Query::read(&request.query, now.map(|now| now.date_naive()), request.soft_dates);
     let mut signals = Signals::load(vault, meta, request.signals, now, config);
-    signals.state("index", if current.in_memory { SignalState::InMemory } else { SignalState::Fresh }, None);
+    let index = match (current.in_memory, current.whole) {
+        (true, _) => SignalState::InMemory,
+        (false, true) => SignalState::Fresh,
+        (false, false) => SignalState::Partial,
+    };
+    signals.state("index", index, None);
     let ledger = || vault.meta::<DreamLedger>().value;
     let ground =
         Ground { snapshot: &current.snapshot, traits: &meta.traits, archived: signals.archived(), ledger: &ledger };
@@ -79,16 +85,43 @@ pub(crate) fn run(
         search.signals.state("meaning", asked.state, None);
         search.signals.warnings.extend(asked.warning);
     }
-    candidates.sort_by(|a, b| b.score().total_cmp(&a.score()).then_with(|| a.note.path.cmp(&b.note.path)));
     let total = candidates.len();
-    if pairing == Pairing::OneResult {
-        candidates = collapse(candidates, &current.citations, &current.snapshot);
+    // Without words the conditions alone answer, newest first.
+    if !search.query.text.trim().is_empty() {
+        ranked(&mut candidates);
+        if pairing == Pairing::OneResult {
+            candidates = collapse(candidates, &current.citations, &current.snapshot);
+        }
+        candidates = uncrowded(candidates, config.digest_crowd);
     }
-    let (hits, stale) = search.hits(uncrowded(candidates, config.digest_crowd), &terms);
+    let (hits, stale) = search.hits(candidates, &terms);
     let warnings = current.warnings.iter().cloned().chain(search.signals.warnings).collect();
     let notices = search.query.notices.into_iter().chain(search.conditions.notices).chain(terms.notices).collect();
     let freshness = search.signals.freshness;
     Ok(Outcome { reply: SearchReply { hits, total, freshness, warnings, notices, ..SearchReply::default() }, stale })
+}
+
+/// Best first, equals in the order of their paths.
+fn ranked(candidates: &mut [Candidate]) {
+    candidates.sort_by_cached_key(|c| (Reverse(Score(c.score())), c.note.path.clone()));
+}
+
+/// A score in the order of numbers.
+#[derive(PartialEq)]
+struct Score(f64);
+
+impl Eq for Score {}
+
+impl PartialOrd for Score {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Score {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.0.total_cmp(&other.0)
+    }
 }
 
 struct Search<'a> {
@@ -135,10 +168,10 @@ impl Search<'_> {
         }
         let mut candidates: Vec<Candidate> = candidates.into_values().collect();
         if switches.community {
-            candidates.sort_by(|a, b| b.score().total_cmp(&a.score()).then_with(|| a.note.path.cmp(&b.note.path)));
-            let mut ranked: Vec<(&Note, &mut Factors)> =
+            ranked(&mut candidates);
+            let mut notes: Vec<(&Note, &mut Factors)> =
                 candidates.iter_mut().map(|c| (c.note.as_ref(), &mut c.factors)).collect();
-            boost_communities(&mut ranked, &self.signals, self.config);
+            boost_communities(&mut notes, &self.signals, self.config);
         }
         Ok((candidates, terms, asked))
     }
@@ -188,16 +221,22 @@ impl Search<'_> {
         lends: &dyn Fn(NoteKey) -> bool,
     ) -> Result<Vec<Found>, RecallError> {
         let sought = terms.sought(self.config.header_weight);
+        let view = self.current.view.as_ref();
         let wanted = self.request.limit;
         let mut limit = self.config.candidates.max(1);
-        loop {
-            let best = self.current.view.best(&sought, limit, &mut |note| may(note) || lends(note))?;
-            let answering = best.notes.iter().filter(|found| may(found.note)).count();
-            if best.complete || answering >= wanted {
-                return Ok(best.notes);
+        let mut found = loop {
+            let best = view.best(&sought, limit, &mut |note| may(note))?;
+            if best.complete || best.notes.len() >= wanted {
+                break best.notes;
             }
             limit = limit.saturating_mul(4);
+        };
+        if !(self.query.filters.is_empty() && self.request.filters.is_empty()) {
+            // Digests that may not be returned lend all the same, and take no other note's place.
+            let limit = self.config.candidates.max(1) / 4;
+            found.extend(view.best(&sought, limit, &mut |note| !may(note) && lends(note))?.notes);
         }
+        Ok(found)
     }
 
     fn candidate(&self, note: &Arc<Note>, blocks: Vec<Scored>) -> Candidate {
@@ -283,7 +322,9 @@ impl Search<'_> {
         let mut seeds: Vec<(NotePath, f64)> = candidates.values().map(|c| (c.note.path.clone(), c.score())).collect();
         seeds.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
         let best = seeds.first().map_or(0.0, |(_, score)| *score);
-        for (path, reached) in spread(&seeds, &self.current.snapshot, self.config) {
+        for (path, reached) in
+            spread(&seeds, &self.current.snapshot, &|path| self.signals.is_doubtful(path), self.config)
+        {
             let key = NoteKey::of(&path);
             let Some(note) = self.current.notes.get(&key).filter(|_| self.may(key, wording)) else {
                 continue;

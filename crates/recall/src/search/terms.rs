@@ -8,6 +8,8 @@ use crate::text::{Role, Word, analyze, is_frame, kinds_asked};
 
 /// Terms that are looked up; of a longer query the rarest are kept. A set of them is one number.
 const MAX_TERMS: usize = 64;
+/// Unknown words that are looked up by their spelling.
+const MAX_CORRECTED: usize = 8;
 /// Turns by which is seen whether a label names a speaker.
 const TURNS: usize = 256;
 /// Places of a term by which is seen how many of them a note has.
@@ -104,15 +106,18 @@ pub(crate) fn look_up(
     for (text, (weight, qualifies, _)) in order {
         let (body, header) = (view.frequency(Field::Body, &text)?, view.frequency(Field::Header, &text)?);
         if body > 0 || header > 0 {
-            let notes = notes_with(view, &text, body)?;
-            out.terms.push(Term { text, weight, qualifies, body, header, notes });
+            out.terms.push(Term { text, weight, qualifies, body, header, notes: 0.0 });
         }
     }
     if out.terms.len() > MAX_TERMS {
         out.notices
-            .push(format!("the query has {} different words; the {MAX_TERMS} rarest were searched", out.terms.len()));
-        out.terms.sort_by_key(|t| t.body + t.header);
+            .push(format!("the query has {} different terms; the {MAX_TERMS} rarest were searched", out.terms.len()));
+        // What makes a note a result goes before what only sharpens the order.
+        out.terms.sort_by_key(|t| (!t.qualifies, t.body + t.header));
         out.terms.truncate(MAX_TERMS);
+    }
+    for term in &mut out.terms {
+        term.notes = notes_with(view, &term.text, term.body)?;
     }
     Ok(out)
 }
@@ -205,13 +210,15 @@ fn corrected(
     notices: &mut Vec<String>,
 ) -> Result<Vec<Word>, IndexError> {
     let mut out = Vec::with_capacity(words.len());
+    let mut looked_up = 0;
     for word in words {
         let letters = || word.surface.chars().count() >= 4 && word.surface.chars().all(char::is_alphabetic);
         let stem = word.terms.first().filter(|_| config.correct_typos && is_spelled(&word) && letters());
-        let unknown = match stem {
+        let unknown = match stem.filter(|_| looked_up < MAX_CORRECTED) {
             Some((_, stem)) => !is_known(view, stem)?,
             None => false,
         };
+        looked_up += usize::from(unknown);
         let near = if unknown { near(view, &word.surface)? } else { Vec::new() };
         let most = near.first().map_or(0, |(_, count)| *count);
         for (spelled, _) in near.iter().take(2).filter(|(_, count)| 2 * count >= most) {

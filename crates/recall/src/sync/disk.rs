@@ -30,9 +30,17 @@ pub(super) fn open(vault: &Vault) -> Option<OnDisk> {
     if !folder.join("meta.json").is_file() {
         return None;
     }
-    let stamp = stamp();
-    let written = if vault.is_read_only() { None } else { opened(TantivyIndex::open(&folder, &stamp)) };
-    written.or_else(|| opened(TantivyIndex::open_unwritten(&folder, &stamp)))
+    let written = if vault.is_read_only() { None } else { open_written(vault) };
+    written.or_else(|| opened(TantivyIndex::open_unwritten(&folder, &stamp())))
+}
+
+/// Opens the index to write it, if there is one that is of use.
+pub(super) fn open_written(vault: &Vault) -> Option<OnDisk> {
+    let folder = vault.cache_dir().join("index");
+    if !folder.join("meta.json").is_file() {
+        return None;
+    }
+    opened(TantivyIndex::open(&folder, &stamp()))
 }
 
 fn opened(index: Result<Option<TantivyIndex>, IndexError>) -> Option<OnDisk> {

@@ -65,78 +65,103 @@ impl Keeper {
         let due = keeper.due()?;
         let behind = keeper.disk.is_none() || due.changed.len() + due.gone.len() > ENOUGH;
         if behind && !vault.is_read_only() {
-            let written = keeper.plan().run(vault, progress);
-            keeper.rebase(vault, written, &mut report)?;
-        } else {
-            keeper.lay_over(vault, due, &mut report, progress)?;
+            match keeper.plan().run(vault, progress) {
+                Ok(written) => {
+                    keeper.rebase(vault, written, &mut report)?;
+                    return Ok((keeper, report));
+                }
+                Err(error) => keeper.failed(vault, error),
+            }
         }
+        let due = keeper.due()?;
+        keeper.lay_over(vault, due, &mut report, progress)?;
+        keeper.put_off = 2 * keeper.hidden.len();
         Ok((keeper, report))
     }
 
-    /// Takes in what changed in the vault's snapshot, in memory. Says whether enough has gathered to be
-    /// written down. Linear in the notes of the vault, without reading any but those that changed.
+    /// Takes in what changed in the vault's snapshot: in memory, or, when it is much, on disk. Says
+    /// whether enough has gathered to be written down. Linear in the notes of the vault, without reading
+    /// any but those that changed.
     ///
     /// # Errors
     /// Only when the index in memory fails.
     pub(crate) fn take_in(&mut self, vault: &Vault) -> Result<bool, IndexError> {
+        if !self.missing.is_empty() {
+            // What is newer than the snapshot can only be read as the next one has it.
+            vault.refresh_files(self.missing.values().map(|note| note.path.clone()));
+        }
         let snapshot = vault.snapshot();
-        if !Arc::ptr_eq(&snapshot, &self.snapshot) || !self.missing.is_empty() {
+        if !Arc::ptr_eq(&snapshot, &self.snapshot) {
             let mut step = Step::between(&self.snapshot, &snapshot);
             for note in &step.changed {
                 self.notes.insert(NoteKey::of(&note.path), Arc::clone(note));
             }
             for key in &step.gone {
                 self.notes.remove(key);
+                self.missing.remove(key);
             }
-            let again = std::mem::take(&mut self.missing);
-            step.changed.extend(again.into_keys().filter_map(|key| self.notes.get(&key).cloned()));
+            let known: HashSet<NoteKey> = step.changed.iter().map(|note| NoteKey::of(&note.path)).collect();
+            let again = self.missing.keys().filter(|key| !known.contains(*key));
+            step.changed.extend(again.filter_map(|key| self.notes.get(key).cloned()));
             self.citations = Arc::default();
+            let much = step.changed.len() > PLAIN && !vault.is_read_only();
+            match much.then(|| self.plan().run(vault, &|_| ())) {
+                Some(Ok(written)) => self.rebase(vault, written, &mut SyncReport::default())?,
+                Some(Err(error)) => {
+                    self.failed(vault, error);
+                    self.pass(vault, step, &|_| ())?;
+                }
+                None => {
+                    self.pass(vault, step, &|_| ())?;
+                }
+            }
             self.snapshot = snapshot;
-            self.pass(vault, step, &|_| ())?;
         }
-        Ok(self.hidden.len() > ENOUGH.max(self.put_off) && !vault.is_read_only())
+        let gathered = self.hidden.len().saturating_sub(self.missing.len());
+        Ok(gathered > ENOUGH.max(self.put_off) && !vault.is_read_only())
     }
 
     /// What it takes to write down all that the index on disk lacks, without holding anybody up.
     pub(crate) fn plan(&self) -> Plan {
-        Plan { disk: self.disk.clone(), notes: self.notes.clone() }
+        Plan { notes: self.notes.clone() }
     }
 
-    /// Stands on what was written, or goes on without. What changed meanwhile lies over it.
+    /// Stands on what was written. What changed meanwhile lies over it.
     ///
     /// # Errors
     /// Only when the index in memory fails.
     pub(crate) fn rebase(
         &mut self,
         vault: &Vault,
-        written: Result<Written, IndexError>,
+        written: Written,
         report: &mut SyncReport,
     ) -> Result<(), IndexError> {
         self.warnings.clear();
         self.put_off = 0;
-        match written {
-            Ok(written) => {
-                report.read += written.pass.read;
-                report.removed += written.pass.removed;
-                report.rebuilt = written.rebuilt;
-                self.disk = Some(written.disk);
-            }
-            Err(error) => {
-                self.disk = self.disk.take().or_else(|| disk::open(vault));
-                self.put_off = 2 * self.hidden.len();
-                match error {
-                    IndexError::Busy if self.disk.is_some() => {}
-                    IndexError::Busy => self
-                        .warnings
-                        .push("another process is writing the search index; this one searches in memory".to_owned()),
-                    error => self
-                        .warnings
-                        .push(format!("the search index can't be written ({error}); what changed is kept in memory")),
-                }
-            }
-        }
+        report.read += written.pass.read;
+        report.removed += written.pass.removed;
+        report.rebuilt |= written.rebuilt;
+        self.disk = Some(written.disk);
         let due = self.due()?;
         self.lay_over(vault, due, report, &|_| ())
+    }
+
+    /// Goes on with what there is, since nothing could be written.
+    pub(crate) fn failed(&mut self, vault: &Vault, error: IndexError) {
+        self.put_off = 2 * self.hidden.len();
+        self.warnings.clear();
+        if self.disk.is_none() && self.hidden.is_empty() {
+            self.disk = disk::open(vault);
+        }
+        match error {
+            IndexError::Busy if self.disk.is_some() => {}
+            IndexError::Busy => self
+                .warnings
+                .push("another process is writing the search index; this one searches in memory".to_owned()),
+            error => self
+                .warnings
+                .push(format!("the search index can't be written ({error}); what changed is kept in memory")),
+        }
     }
 
     /// What a search answers from.
@@ -193,6 +218,7 @@ impl Keeper {
         progress: &dyn Fn(SyncProgress),
     ) -> Result<(), IndexError> {
         self.hidden.clear();
+        self.missing.clear();
         self.over = if due.changed.len() > PLAIN {
             Arc::new(TantivyIndex::in_memory(&disk::stamp())?)
         } else {
@@ -215,15 +241,20 @@ impl Keeper {
         apply(vault, self.over.as_ref(), step, progress, &mut |key| {
             read.insert(key);
         })?;
-        let left = changed.into_iter().map(|note| (NoteKey::of(&note.path), note));
-        self.missing.extend(left.filter(|(key, _)| !read.contains(key)));
+        for note in changed {
+            let key = NoteKey::of(&note.path);
+            if read.contains(&key) {
+                self.missing.remove(&key);
+            } else {
+                self.missing.insert(key, note);
+            }
+        }
         Ok(Pass { read: read.len(), removed })
     }
 }
 
 /// A pass over the index on disk that is due.
 pub(crate) struct Plan {
-    disk: Option<OnDisk>,
     notes: imbl::HashMap<NoteKey, Arc<Note>>,
 }
 
@@ -241,12 +272,12 @@ impl Plan {
     /// [`IndexError::Busy`] when another process writes; the disk.
     pub(crate) fn run(self, vault: &Vault, progress: &dyn Fn(SyncProgress)) -> Result<Written, IndexError> {
         let _held = disk::lock(vault)?;
-        let (disk, rebuilt) = match self.disk.or_else(|| disk::open(vault)) {
+        // Others may have written since, or thrown it away.
+        let (disk, rebuilt) = match disk::open_written(vault) {
             Some(disk) => (disk, false),
             None => (disk::anew(vault)?, true),
         };
-        // Others may have written since.
-        let due = due(&self.notes, disk.index.view()?.as_ref())?;
+        let due = due(&self.notes, disk.view.as_ref())?;
         let mut pass = Pass { read: 0, removed: due.gone.len() };
         if !due.gone.is_empty() || !due.changed.is_empty() {
             apply(vault, disk.index.as_ref(), due, progress, &mut |_| pass.read += 1)?;

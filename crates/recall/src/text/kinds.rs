@@ -115,10 +115,10 @@ fn terms(list: &'static str) -> impl Iterator<Item = String> {
     })
 }
 
-/// The kinds of what `text` speaks of, each once, in order. Linear.
-pub(crate) fn kinds(text: &str) -> Vec<String> {
+/// The kinds of what `text` speaks of, whose words are `words`, each once, in order. Linear.
+pub(crate) fn kinds(words: &[Word], text: &str) -> Vec<String> {
     let mut out: Vec<&str> = Vec::new();
-    for word in analyze(text) {
+    for word in words {
         for (_, term) in &word.terms {
             out.extend(TABLE.get(term).into_iter().flat_map(|entry| &entry.member));
         }
@@ -158,7 +158,7 @@ mod tests {
     use super::*;
 
     fn check(query: &str, block: &str, common: &[&str]) {
-        let stands = kinds(block);
+        let stands = kinds(&analyze(block), block);
         let mut asked: Vec<&str> = kinds_asked(&analyze(query)).into_iter().map(|(_, kind)| kind).collect();
         asked.retain(|kind| stands.iter().any(|have| have == kind));
         asked.dedup();

@@ -57,8 +57,8 @@ fn conforms(index: &dyn BlockIndex) {
     assert!(empty.versions().unwrap().is_empty());
     assert_eq!(best(empty.as_ref(), &["ship"], 3, &[1, 2]), (vec![], true));
     let first = vec![
-        note(2, "a", 0, &[(&["sea", "sea", "ship"], &["log"]), (&["ship"], &[])]),
-        note(1, "b", 9, &[(&["ship", "海"], &[])]),
+        note(2, "a", 9, &[(&["sea", "sea", "ship"], &["log"]), (&["ship"], &[])]),
+        note(1, "b", 0, &[(&["ship", "海"], &[])]),
     ];
     add(index, &[], first);
     let view = index.view().unwrap();
@@ -76,7 +76,7 @@ fn conforms(index: &dyn BlockIndex) {
     ];
     assert_eq!(told(&view.gather(&found, asked).unwrap()), all);
     assert_eq!(best(view.as_ref(), &["ship", "sea"], 3, &[1, 2]).0[0], 2);
-    assert_eq!(best(view.as_ref(), &["ship"], 1, &[1, 2]), (vec![1], false), "of two as good ones the newer");
+    assert_eq!(best(view.as_ref(), &["ship"], 1, &[1, 2]), (vec![2], false), "of two as good ones the newer");
     assert_eq!(best(view.as_ref(), &["ship"], 1, &[2]), (vec![2], false), "kept before it is cut");
     assert_eq!(best(view.as_ref(), &["ship"], 4, &[1, 2]).1, true);
     let sought = Sought { field: Field::Body, term: "ship", weight: 1.0 };

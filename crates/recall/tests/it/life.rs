@@ -68,6 +68,25 @@ fn rcl_08_while_another_process_writes_changes_are_found_all_the_same() {
     assert_eq!(recall.sync().unwrap().read, 200);
 }
 
+#[test]
+fn an_index_that_goes_away_or_breaks_under_a_running_process_is_made_anew() {
+    let vault = temp_vault("=== a.md\notter\n");
+    let recall = recall(&vault);
+    recall.sync().unwrap();
+    let index = vault.path().join(".dormouse/index");
+    fs::remove_dir_all(&index).unwrap();
+    vault.write("b.md", "otter\n");
+    recall.vault().refresh().unwrap();
+    assert_eq!(search(&recall, "otter").hits.len(), 2);
+    assert!(recall.sync().unwrap().rebuilt);
+    fs::write(index.join("meta.json"), "{ cut").unwrap();
+    vault.write("c.md", "otter\n");
+    recall.vault().refresh().unwrap();
+    let report = recall.sync().unwrap();
+    assert_eq!((report.rebuilt, report.in_memory, report.warnings), (true, false, vec![]));
+    assert_eq!(search(&recall, "otter").hits.len(), 3);
+}
+
 /// RCL-04: a note goes away between the pass that reads it and the commit of what was read.
 #[test]
 fn rcl_04_a_note_that_is_deleted_while_it_is_indexed_does_not_come_back() {
