@@ -8,14 +8,31 @@ use dormouse_vault::Version;
 use super::{Asked, Best, Field, Found, IndexError, IndexView, NoteKey, NoteTerms, Sought, UnitId};
 
 /// `base` without the notes in `hidden`, and the notes of `over`, all of which are hidden in `base`.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(crate) struct Layered {
-    pub(crate) base: Arc<dyn IndexView>,
-    pub(crate) over: Arc<dyn IndexView>,
-    pub(crate) hidden: Arc<HashSet<NoteKey>>,
+    base: Arc<dyn IndexView>,
+    over: Arc<dyn IndexView>,
+    hidden: HashSet<NoteKey>,
+    units: u64,
 }
 
 impl Layered {
+    /// Lays `over` on `base`. Linear in the hidden notes.
+    ///
+    /// # Errors
+    /// [`IndexError`].
+    pub(crate) fn new(
+        base: Arc<dyn IndexView>,
+        over: Arc<dyn IndexView>,
+        hidden: HashSet<NoteKey>,
+    ) -> Result<Self, IndexError> {
+        let below: Vec<Found> = hidden.iter().copied().map(Found::elsewhere).collect();
+        let below = base.gather(&below, Asked::default())?;
+        let dead: u64 = below.iter().map(|note| note.units.len() as u64).sum();
+        let units = (base.unit_count()? + over.unit_count()?).saturating_sub(dead);
+        Ok(Self { base, over, hidden, units })
+    }
+
     fn shown(&self, note: NoteKey) -> bool {
         !self.hidden.contains(&note)
     }
@@ -29,9 +46,8 @@ impl IndexView for Layered {
         Ok(out)
     }
 
-    /// Hidden units count as well: they are few.
     fn unit_count(&self) -> Result<u64, IndexError> {
-        Ok(self.base.unit_count()? + self.over.unit_count()?)
+        Ok(self.units)
     }
 
     fn frequency(&self, field: Field, term: &str) -> Result<u64, IndexError> {
@@ -121,12 +137,13 @@ mod tests {
         let over = MemoryIndex::new();
         let above = || vec![note(2, "b", &["ship", "new"]), note(3, "a", &["sea"])];
         over.apply(&[], &mut above().into_iter()).unwrap();
-        let hidden = Arc::new([NoteKey(1), NoteKey(2), NoteKey(3)].into());
-        let layered = Layered { base: base.view().unwrap(), over: over.view().unwrap(), hidden };
+        let hidden = [NoteKey(1), NoteKey(2), NoteKey(3)].into();
+        let layered = Layered::new(base.view().unwrap(), over.view().unwrap(), hidden).unwrap();
         base.apply(&[NoteKey(1)], &mut above().into_iter()).unwrap();
         let one = base.view().unwrap();
 
         assert_eq!(layered.versions().unwrap(), one.versions().unwrap());
+        assert_eq!(layered.unit_count().unwrap(), one.unit_count().unwrap());
         for word in ["ship", "lost", "old", "new", "sea", "none"] {
             assert_eq!(
                 layered.frequency(Field::Body, word).unwrap(),

@@ -172,10 +172,7 @@ impl Keeper {
         let over = self.over.view()?;
         let view: Arc<dyn IndexView> = match &self.disk {
             Some(disk) if self.hidden.is_empty() => Arc::clone(&disk.view),
-            Some(disk) => {
-                let hidden = Arc::new(self.hidden.clone());
-                Arc::new(Layered { base: Arc::clone(&disk.view), over, hidden })
-            }
+            Some(disk) => Arc::new(Layered::new(Arc::clone(&disk.view), over, self.hidden.clone())?),
             None => over,
         };
         Ok(Current {
