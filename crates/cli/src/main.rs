@@ -42,7 +42,7 @@ fn reader_is_gone(error: &anyhow::Error) -> bool {
 /// more with `-v`, or what `DORMOUSE_LOG` says.
 fn init_tracing(verbose: u8) {
     let default = match verbose {
-        0 => "error",
+        0 => "error,tantivy=off",
         1 => {
             "warn,dormouse=info,dormouse_vault=info,dormouse_model=info,dormouse_dream=info,dormouse_consolidate=info,dormouse_recall=info,dormouse_agent_loop=info"
         }

@@ -14,9 +14,12 @@ use crate::embed::{Embedder, Meaning, MeaningStatus};
 use crate::error::RecallError;
 use crate::index::IndexError;
 use crate::list::{ListReply, ListRequest};
-use crate::search::{MetaCache, Page, Pairing, SearchReply, SearchRequest, expand, run};
+use crate::search::{MetaCache, Page, Pairing, SearchReply, SearchRequest, SignalState, expand, run};
 use crate::sync::{Current, Keeper};
 use crate::traverse::{TraverseReply, TraverseRequest};
+
+/// How often a search begins anew because notes changed under it.
+const MAX_ATTEMPTS: usize = 6;
 
 /// Recall over one open vault. Cheap to share behind an `Arc`; all methods take `&self`.
 pub struct Recall {
@@ -232,6 +235,16 @@ impl Recall {
         Ok(current)
     }
 
+    /// Has the vault look at notes that are not as it knows them; at everything, when one is gone, since it
+    /// may have got another name.
+    fn look_again(&self, stale: &[NotePath]) {
+        if stale.iter().all(|path| self.vault.read(path).is_ok()) {
+            self.vault.refresh_files(stale.iter().cloned());
+        } else if let Err(error) = self.vault.refresh() {
+            tracing::warn!(%error, "the vault could not be looked at");
+        }
+    }
+
     /// Lets the vectors follow.
     fn follow(&self, current: &Current) {
         self.meaning.iter().for_each(|meaning| meaning.follow(&current.snapshot));
@@ -254,7 +267,7 @@ impl Recall {
     }
 
     /// Answers a query. Each note's text is checked against its version before it goes out; one that
-    /// changed on disk meanwhile makes the vault look again, once.
+    /// changed on disk meanwhile makes the vault look at it again, a few times.
     ///
     /// # Errors
     /// [`RecallError::BadCursor`], [`RecallError::OtherCursor`]; else only when even an index in memory
@@ -270,16 +283,25 @@ impl Recall {
         let wide = page.widened(request);
         let mut current = self.current()?;
         let mut outcome = run(&self.vault, &current, beside, &self.config, &wide, now, pairing)?;
-        if outcome.stale && self.vault.refresh().is_ok() {
+        for _ in 0..MAX_ATTEMPTS {
+            if outcome.stale.is_empty() && current.whole {
+                break;
+            }
+            if !outcome.stale.is_empty() {
+                self.look_again(&outcome.stale);
+            }
             self.opened(&|_| (), None)?;
             current = self.current()?;
             outcome = run(&self.vault, &current, beside, &self.config, &wide, now, pairing)?;
         }
         let mut reply = outcome.reply;
-        if outcome.stale {
-            reply
-                .warnings
-                .push("notes are changing right now; those that did during this search are left out".to_owned());
+        if !outcome.stale.is_empty() {
+            let names: Vec<&str> = outcome.stale.iter().take(3).map(NotePath::as_str).collect();
+            reply.warnings.push(format!(
+                "{} changed again and again during this search and may be missing from the answer",
+                names.join(", ")
+            ));
+            reply.freshness.iter_mut().filter(|f| f.signal == "index").for_each(|f| f.state = SignalState::Partial);
         }
         page.turn(&mut reply, request);
         if request.expand > 0 {

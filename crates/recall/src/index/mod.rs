@@ -28,6 +28,12 @@ pub enum IndexError {
     /// Another process is writing it.
     #[error("another process is writing the index")]
     Busy,
+    /// Writing it did not come to its end.
+    #[error("writing it was broken off; is there room on the disk?")]
+    BrokenOff,
+    /// Files of it are gone.
+    #[error("files of it are gone")]
+    Gone,
     /// It has become one of another version.
     #[error("another version of the program has made the index anew")]
     Foreign,

@@ -4,12 +4,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tantivy::directory::MmapDirectory;
-use tantivy::directory::error::LockError;
+use tantivy::directory::error::{LockError, OpenReadError};
 use tantivy::indexer::{LogMergePolicy, UserOperation};
 use tantivy::schema::{FAST, Field as Column, INDEXED, IndexRecordOption, Schema, TextFieldIndexing, TextOptions};
 use tantivy::{Index, IndexSettings, IndexWriter, ReloadPolicy, TantivyDocument, TantivyError, Term};
 
-use super::disk::Unwritten;
+use super::disk::{Patient, Unwritten};
 use super::rows::{form_number, halves, number_of};
 use super::tantivy_view::TantivyView;
 use super::{BlockIndex, Field, IndexError, IndexView, IndexedNote, IndexedUnit, NoteKey, UnitId};
@@ -70,6 +70,8 @@ impl From<TantivyError> for IndexError {
     fn from(error: TantivyError) -> Self {
         match error {
             TantivyError::LockFailure(LockError::LockBusy, _) => Self::Busy,
+            TantivyError::ErrorInThread(_) | TantivyError::Poisoned => Self::BrokenOff,
+            TantivyError::OpenReadError(OpenReadError::FileDoesNotExist(_)) => Self::Gone,
             error => Self::Engine { source: Box::new(error) },
         }
     }
@@ -91,9 +93,9 @@ impl TantivyIndex {
         std::fs::create_dir_all(folder)?;
         let fresh = std::fs::read_dir(folder)?.next().is_none();
         let index = if fresh {
-            Index::create(MmapDirectory::open(folder).map_err(TantivyError::from)?, schema().0, settings())?
+            Index::create(patient(folder)?, schema().0, settings())?
         } else {
-            Index::open_in_dir(folder)?
+            Index::open(patient(folder)?)?
         };
         let usable = is_usable(&index, stamp)?;
         Ok(usable.then(|| Self { place: Place::Folder(folder.to_owned()), stamp: stamp.to_owned() }))
@@ -124,7 +126,7 @@ impl TantivyIndex {
         Ok(match &self.place {
             Place::Memory(index) | Place::Unwritten(index) => index.clone(),
             Place::Folder(folder) => {
-                let index = Index::open_in_dir(folder)?;
+                let index = Index::open(patient(folder)?)?;
                 if !is_usable(&index, &self.stamp)? {
                     return Err(IndexError::Foreign);
                 }
@@ -165,6 +167,10 @@ impl BlockIndex for TantivyIndex {
         let reader = self.index()?.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
         Ok(Arc::new(TantivyView::of(reader.searcher(), schema().1)?))
     }
+}
+
+fn patient(folder: &Path) -> Result<Patient, IndexError> {
+    Ok(Patient(MmapDirectory::open(folder).map_err(TantivyError::from)?))
 }
 
 fn is_usable(index: &Index, stamp: &str) -> Result<bool, IndexError> {

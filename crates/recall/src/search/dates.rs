@@ -24,11 +24,11 @@ impl Preferred {
     }
 }
 
-/// The time that a query prefers, and how its words were read. With `today` relative dates count too,
-/// and every reading is told. Linear.
-pub(crate) fn preferred(query: &str, today: Option<NaiveDate>) -> (Vec<Preferred>, Vec<String>) {
+/// The time that a query prefers, how its words were read, and the words that are left. With `today`
+/// relative dates count too, are no words any more, and every reading is told. Linear.
+pub(crate) fn preferred(query: &str, today: Option<NaiveDate>) -> (Vec<Preferred>, Vec<String>, String) {
     let Some(today) = today else {
-        return (named(query).into_iter().map(Preferred::Named).collect(), Vec::new());
+        return (named(query).into_iter().map(Preferred::Named).collect(), Vec::new(), query.to_owned());
     };
     let mut out = Vec::new();
     let mut told = Vec::new();
@@ -49,7 +49,7 @@ pub(crate) fn preferred(query: &str, today: Option<NaiveDate>) -> (Vec<Preferred
         told.push(format!("notes of {} are preferred", span.shown()));
         out.push(Preferred::Named(span));
     }
-    (out, told)
+    (out, told, rest)
 }
 
 /// A day, a month, or a year that a query names; a month or a day may leave the year open.

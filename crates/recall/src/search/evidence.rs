@@ -230,11 +230,14 @@ fn average_length(found: &[NoteTerms], config: &RecallConfig) -> f64 {
     lengths().sum::<f64>() / lengths().count().max(1) as f64
 }
 
+/// What a digest block cites, and its words with their counts.
+type Loan = (Vec<Place>, Vec<(usize, f64)>);
+
 /// The evidence on the way: what was weighed, and what digest blocks add to it.
 pub(crate) struct Weighing<'a> {
     bm25: Bm25<'a>,
     notes: BTreeMap<NoteKey, NoteEvidence>,
-    lending: Vec<(Vec<Place>, Vec<(usize, f64)>)>,
+    lending: Vec<Loan>,
 }
 
 impl<'a> Weighing<'a> {

@@ -12,6 +12,7 @@ use super::calendar::Stretch;
 use super::dates::{Preferred, named, preferred};
 use super::relative::exactly;
 use crate::filter::{Condition, Filters, QUOTES, quotes_for};
+use crate::text::analyze;
 
 /// Characters of a query that are read; a longer one is cut, and the reply says so.
 const MAX_CHARS: usize = 4_000;
@@ -26,6 +27,10 @@ const IS: &str = "is";
 pub(crate) struct Query {
     /// What is searched for, phrases included.
     pub(crate) text: String,
+    /// Of that, what is no relative date.
+    pub(crate) words: String,
+    /// Words that are searched as they are spelled, since they look like a condition.
+    pub(crate) verbatim: Vec<String>,
     /// Phrases that must stand in a block.
     pub(crate) phrases: Vec<String>,
     /// Words and phrases that must not stand in the note.
@@ -43,8 +48,9 @@ impl Query {
     /// too. Linear.
     pub(crate) fn read(raw: &str, today: Option<NaiveDate>, soft: bool) -> Self {
         let mut query = Self::parse(raw, today);
-        let (dates, told) = preferred(&query.text, today.filter(|_| soft));
+        let (dates, told, words) = preferred(&query.text, today.filter(|_| soft));
         query.dates = dates;
+        query.words = words;
         query.notices.extend(told);
         query
     }
@@ -95,6 +101,7 @@ impl Query {
                     if negative {
                         left_out.push(word.to_owned());
                     } else {
+                        self.verbatim.extend(analyze(word).into_iter().map(|word| word.surface));
                         self.add(word);
                     }
                 }
@@ -128,7 +135,10 @@ impl Query {
             IS => "archived or pending",
             _ => "a name",
         };
-        self.notices.push(format!("{:?} is no {key} ({expected}): searched as text", truncate_chars(value, 40)));
+        let told = format!("{:?} is no {key} ({expected}): searched as text", truncate_chars(value, 40));
+        if !self.notices.contains(&told) {
+            self.notices.push(told);
+        }
     }
 }
 

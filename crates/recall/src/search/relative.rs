@@ -338,7 +338,9 @@ impl Run<'_> {
         let at = self.signs(at, "月")?;
         let written = self.digits(at.checked_sub(2)?).is_none();
         let (at, part) = self.part(at);
-        let month = Yearly::Month(n, part.filter(|part| written || !matches!(part, Part::Day(_))));
+        // A day in digits makes it an absolute date.
+        let part = part.filter(|part| written || !matches!(part, Part::Day(_)));
+        let month = Yearly::Month(n, part);
         match year {
             Some(year) if part.is_some() || written => Some((at, month.of(year)?)),
             None if matches!(part, Some(Part::First | Part::Middle | Part::Last)) => {

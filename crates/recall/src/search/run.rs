@@ -31,7 +31,7 @@ use crate::error::RecallError;
 use crate::filter::stated_date;
 use crate::index::{Asked, Found, NoteKey, UnitId};
 use crate::sync::Current;
-use crate::text::{asks_when, asks_where, fold};
+use crate::text::{Role, analyze, asks_when, asks_where, fold};
 use crate::units::block_text;
 
 /// The most passages of a note that a request gets.
@@ -48,10 +48,10 @@ pub(crate) enum Pairing {
     Apart,
 }
 
-/// A reply, and whether a note had changed on disk since the snapshot.
+/// A reply, and the notes that had changed on disk since the snapshot.
 pub(crate) struct Outcome {
     pub(crate) reply: SearchReply,
-    pub(crate) stale: bool,
+    pub(crate) stale: Vec<NotePath>,
 }
 
 /// Answers `request` from `current`.
@@ -85,7 +85,6 @@ pub(crate) fn run(
         search.signals.state("meaning", asked.state, None);
         search.signals.warnings.extend(asked.warning);
     }
-    let total = candidates.len();
     // Without words the conditions alone answer, newest first.
     if !search.query.text.trim().is_empty() {
         ranked(&mut candidates);
@@ -94,11 +93,29 @@ pub(crate) fn run(
         }
         candidates = uncrowded(candidates, config.digest_crowd);
     }
-    let (hits, stale) = search.hits(candidates, &terms);
+    let ranked = candidates.len();
+    let Read { hits, stale, copies } = search.hits(candidates, &terms);
+    let total = ranked.saturating_sub(copies + stale.len());
     let warnings = current.warnings.iter().cloned().chain(search.signals.warnings).collect();
-    let notices = search.query.notices.into_iter().chain(search.conditions.notices).chain(terms.notices).collect();
+    let notices = search.query.notices.iter().cloned().chain(search.conditions.notices).chain(terms.notices).collect();
     let freshness = search.signals.freshness;
+    let mut notices: Vec<String> = notices;
+    let mut told = BTreeSet::new();
+    notices.retain(|notice| told.insert(notice.clone()));
+    let conditions = !(request.filters.is_empty() && search.query.filters.is_empty());
+    if total == 0 && conditions && notices.is_empty() {
+        notices.push("no note fulfils all of these conditions".to_owned());
+    }
     Ok(Outcome { reply: SearchReply { hits, total, freshness, warnings, notices, ..SearchReply::default() }, stale })
+}
+
+/// Notes as they were read for a reply.
+struct Read {
+    hits: Vec<Hit>,
+    /// Those that changed since the snapshot.
+    stale: Vec<NotePath>,
+    /// How many say what one before them says.
+    copies: usize,
 }
 
 /// Best first, equals in the order of their paths.
@@ -146,10 +163,13 @@ impl Search<'_> {
             return Ok((all, Terms::default(), None));
         }
         let switches = self.request.signals;
-        let terms = look_up(view, &self.query.text, self.config, switches.form)?;
+        if self.asks_for_a_time_alone() {
+            return Ok((self.of_that_time(&wording), Terms::default(), None));
+        }
+        let terms = look_up(view, &self.query.words, &self.query.verbatim, self.config, switches.form)?;
         let may = |note: NoteKey| self.may(note, &wording);
         let meaning = self.meaning.filter(|_| switches.meaning);
-        let asked = ask(meaning, &self.query.text, &terms.names, self.config);
+        let asked = ask(meaning, &self.query.words, &terms.names, self.config);
         let evidence = self.evidence(&terms, &may, asked.as_ref())?;
         let asks = self.asks(&evidence);
         let scored = blocks::score(&evidence, &terms, &asks, &may, switches, self.config);
@@ -300,6 +320,26 @@ impl Search<'_> {
         out
     }
 
+    /// Whether nothing with a meaning is left of a query beside a date as seen from today.
+    fn asks_for_a_time_alone(&self) -> bool {
+        let empty = |role: &Role| *role == Role::Stop;
+        self.query.words != self.query.text
+            && self.query.phrases.is_empty()
+            && analyze(&self.query.words).iter().flat_map(|word| &word.terms).all(|(role, _)| empty(role))
+    }
+
+    /// The notes of the time that a query asks for, the best fit first.
+    fn of_that_time(&self, wording: &Wording) -> Vec<Candidate> {
+        let fit = |note: &Note| {
+            let date = stated_date(note)?;
+            let best = self.query.dates.iter().map(|span| span.fits(date)).fold(0.0, f64::max);
+            (best > 0.0).then_some(best)
+        };
+        let notes = self.current.notes.iter().filter_map(|(key, note)| Some((key, note, fit(note)?)));
+        let notes = notes.filter(|(key, ..)| self.may(**key, wording));
+        notes.map(|(_, note, fit)| self.candidate(note, vec![Scored::of(UnitId::HEADER, "date", fit)])).collect()
+    }
+
     /// Without a word to search for: everything that fulfils the conditions, newest first.
     fn newest(&self, wording: &Wording) -> Vec<Candidate> {
         let of_keys = self.current.notes.iter().filter(|(key, _)| self.may(**key, wording));
@@ -340,22 +380,23 @@ impl Search<'_> {
 
     /// Reads the best notes until the limit is full. A note that changed since the snapshot is left
     /// out, and the caller is told.
-    fn hits(&self, candidates: Vec<Candidate>, terms: &Terms) -> (Vec<Hit>, bool) {
+    fn hits(&self, candidates: Vec<Candidate>, terms: &Terms) -> Read {
         let limit = self.request.limit;
         let words: BTreeSet<&str> = terms.terms.iter().map(|t| t.text.as_str()).collect();
         let mut hits: Vec<Hit> = Vec::new();
         let mut texts: BTreeMap<String, usize> = BTreeMap::new();
-        let mut stale = false;
+        let (mut stale, mut copies) = (Vec::new(), 0);
         for candidate in candidates {
             if hits.len() >= limit {
                 break;
             }
             let Some(mut hit) = self.hit(&candidate, &words) else {
-                stale = true;
+                stale.push(candidate.note.path.clone());
                 continue;
             };
             match same_text(&hit, &texts) {
                 Some(at) => {
+                    copies += 1;
                     if let Some(first) = hits.get_mut(at) {
                         first.also_at.push(hit.path);
                         first.also_at.append(&mut hit.also_at);
@@ -369,7 +410,7 @@ impl Search<'_> {
                 }
             }
         }
-        (hits, stale)
+        Read { hits, stale, copies }
     }
 
     fn hit(&self, candidate: &Candidate, words: &BTreeSet<&str>) -> Option<Hit> {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::config::RecallConfig;
 use crate::index::{Field, IndexError, IndexView, NoteKey, Sought};
-use crate::text::{Role, Word, analyze, is_frame, kinds_asked};
+use crate::text::{Role, Word, analyze, is_frame, is_time_word, kinds_asked};
 
 /// Terms that are looked up; of a longer query the rarest are kept. A set of them is one number.
 const MAX_TERMS: usize = 64;
@@ -71,11 +71,12 @@ impl Terms {
 pub(crate) fn look_up(
     view: &dyn IndexView,
     text: &str,
+    verbatim: &[String],
     config: &RecallConfig,
     form: bool,
 ) -> Result<Terms, IndexError> {
     let mut out = Terms::default();
-    let words = corrected(analyze(text), view, config, &mut out.notices)?;
+    let words = corrected(analyze(text), verbatim, view, config, &mut out.notices)?;
     if form {
         out.names = names(view, &words)?;
         out.subject = subject(&words, text, &out.names);
@@ -205,6 +206,7 @@ fn is_known(view: &dyn IndexView, term: &str) -> Result<bool, IndexError> {
 /// the most frequent, and another one that is at least half as frequent.
 fn corrected(
     words: Vec<Word>,
+    verbatim: &[String],
     view: &dyn IndexView,
     config: &RecallConfig,
     notices: &mut Vec<String>,
@@ -214,7 +216,8 @@ fn corrected(
     for word in words {
         let letters = || word.surface.chars().count() >= 4 && word.surface.chars().all(char::is_alphabetic);
         let stem = word.terms.first().filter(|_| config.correct_typos && is_spelled(&word) && letters());
-        let unknown = match stem.filter(|_| looked_up < MAX_CORRECTED) {
+        let meant = || is_time_word(&word.surface) || verbatim.contains(&word.surface);
+        let unknown = match stem.filter(|_| looked_up < MAX_CORRECTED && !meant()) {
             Some((_, stem)) => !is_known(view, stem)?,
             None => false,
         };

@@ -30,25 +30,36 @@ pub(super) fn open(vault: &Vault) -> Option<OnDisk> {
     if !folder.join("meta.json").is_file() {
         return None;
     }
-    let written = if vault.is_read_only() { None } else { open_written(vault) };
-    written.or_else(|| opened(TantivyIndex::open_unwritten(&folder, &stamp())))
+    let written = if vault.is_read_only() { None } else { open_written(vault).ok().flatten() };
+    written.or_else(|| opened(TantivyIndex::open_unwritten(&folder, &stamp())).ok().flatten())
 }
 
 /// Opens the index to write it, if there is one that is of use.
-pub(super) fn open_written(vault: &Vault) -> Option<OnDisk> {
+///
+/// # Errors
+/// [`IndexError::Busy`] when another process holds it up: it may be of use.
+pub(super) fn open_written(vault: &Vault) -> Result<Option<OnDisk>, IndexError> {
     let folder = vault.cache_dir().join("index");
     if !folder.join("meta.json").is_file() {
-        return None;
+        return Ok(None);
     }
     opened(TantivyIndex::open(&folder, &stamp()))
 }
 
-fn opened(index: Result<Option<TantivyIndex>, IndexError>) -> Option<OnDisk> {
-    let index = Arc::new(index.ok()??);
-    let view = index.view().ok()?;
-    // Rubbish among the files shows when they are read.
-    view.versions().ok()?;
-    Some(OnDisk { index, view })
+fn opened(index: Result<Option<TantivyIndex>, IndexError>) -> Result<Option<OnDisk>, IndexError> {
+    let open = || {
+        let Some(index) = index? else {
+            return Ok(None);
+        };
+        let view = index.view()?;
+        // Rubbish among the files shows when they are read.
+        view.versions()?;
+        Ok(Some(OnDisk { index: Arc::new(index), view }))
+    };
+    match open() {
+        Err(IndexError::Busy) => Err(IndexError::Busy),
+        outcome => Ok(outcome.ok().flatten()),
+    }
 }
 
 /// The lock of those who write the index.

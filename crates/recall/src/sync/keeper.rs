@@ -270,7 +270,7 @@ impl Plan {
     pub(crate) fn run(self, vault: &Vault, progress: &dyn Fn(SyncProgress)) -> Result<Written, IndexError> {
         let _held = disk::lock(vault)?;
         // Others may have written since, or thrown it away.
-        let (disk, rebuilt) = match disk::open_written(vault) {
+        let (disk, rebuilt) = match disk::open_written(vault)? {
             Some(disk) => (disk, false),
             None => (disk::anew(vault)?, true),
         };

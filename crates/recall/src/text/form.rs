@@ -161,7 +161,8 @@ fn has_chinese_date(text: &str) -> bool {
     })
 }
 
-fn is_time_word(word: &str) -> bool {
+/// Whether a word says when: a year, a month, a day of the week, `last`, `ago`.
+pub(crate) fn is_time_word(word: &str) -> bool {
     let year = word.len() == 4
         && (word.starts_with("19") || word.starts_with("20"))
         && word.bytes().all(|b| b.is_ascii_digit());

@@ -9,7 +9,7 @@ mod scan;
 
 pub(crate) use edit::one_edit_apart;
 pub(crate) use fold::fold;
-pub(crate) use form::{asks_when, asks_where, marks, speaker};
+pub(crate) use form::{asks_when, asks_where, is_time_word, marks, speaker};
 pub(crate) use kinds::{kinds, kinds_asked};
 pub(crate) use lexicon::is_frame;
 pub use scan::index_terms;

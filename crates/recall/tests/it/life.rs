@@ -69,6 +69,39 @@ fn rcl_08_while_another_process_writes_changes_are_found_all_the_same() {
 }
 
 #[test]
+fn a_lock_of_the_engine_that_somebody_holds_holds_nobody_up() {
+    let vault = temp_vault("=== a.md\notter\n");
+    recall(&vault).sync().unwrap();
+    let lock = fs::File::options().append(true).open(vault.path().join(".dormouse/index/.tantivy-meta.lock")).unwrap();
+    lock.lock().unwrap();
+    vault.write("b.md", "otter\n");
+    let started = std::time::Instant::now();
+    assert_eq!(paths(&search(&recall(&vault), "otter")), ["a.md", "b.md"]);
+    assert!(started.elapsed().as_secs() < 20);
+}
+
+#[test]
+fn a_note_that_never_rests_is_found_all_the_same() {
+    let vault = temp_vault("=== a.md\notter 0\n=== b.md\nbeaver\n");
+    let recall = recall(&vault);
+    recall.sync().unwrap();
+    std::thread::scope(|scope| {
+        let writer = scope.spawn(|| {
+            for number in 0..40 {
+                vault.write(".new", format!("otter {number}\n"));
+                fs::rename(vault.path().join(".new"), vault.path().join("a.md")).unwrap();
+                std::thread::sleep(std::time::Duration::from_millis(20));
+            }
+        });
+        while !writer.is_finished() {
+            let reply = search(&recall, "otter");
+            let told = reply.warnings.iter().any(|warning| warning.contains("a.md"));
+            assert!(told || paths(&reply) == ["a.md"], "{reply:?}");
+        }
+    });
+}
+
+#[test]
 fn an_index_that_goes_away_or_breaks_under_a_running_process_is_made_anew() {
     let vault = temp_vault("=== a.md\notter\n");
     let recall = recall(&vault);

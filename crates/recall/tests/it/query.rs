@@ -135,3 +135,35 @@ fn a_tag_that_came_is_seen_although_what_notes_state_is_kept() {
     recall.vault().refresh().unwrap();
     assert_eq!(paths(&search(&recall, "tag:new")), ["b.md"]);
 }
+
+#[test]
+fn a_question_for_a_time_alone_lists_the_notes_of_that_time() {
+    let vault = temp_vault(
+        "=== daily/2026-11-29/garden.md\nWeeded the beds.\n=== daily/2026-11-24/list.md\nA list, long overdue.\n=== other.md\nyesterdays\n",
+    );
+    let ask = |query: &str| {
+        let request = SearchRequest { soft_dates: true, quiet: true, ..SearchRequest::new(query) };
+        recall(&vault).search(&request).unwrap()
+    };
+    for query in ["what did I do yesterday", "昨天", "yesterday"] {
+        assert_eq!(
+            ask(query).hits.first().map(|hit| hit.path.to_string()),
+            Some("daily/2026-11-29/garden.md".to_owned()),
+            "{query}"
+        );
+    }
+    let reply = ask("what happened last week");
+    assert!(!reply.notices.iter().any(|notice| notice.contains("stands nowhere")), "{:?}", reply.notices);
+    assert!(ask("date:2026-13").notices.iter().all(|notice| !notice.contains("instead")));
+}
+
+#[test]
+fn a_whole_chinese_date_is_a_day() {
+    let vault = temp_vault(
+        "=== daily/2022-11-05/a.md\n野餐\n=== daily/2022-11-09/b.md\n野餐\n=== daily/2022-11-25/c.md\n野餐\n",
+    );
+    let request = SearchRequest { soft_dates: true, quiet: true, ..SearchRequest::new("野餐 2022年11月9日") };
+    let reply = recall(&vault).search(&request).unwrap();
+    assert_eq!(reply.hits[0].path.as_str(), "daily/2022-11-09/b.md", "{:?}", reply.notices);
+    assert!(reply.hits[0].score > reply.hits[1].score);
+}
