@@ -183,6 +183,10 @@ impl Search<'_> {
                 candidates.insert(key, self.candidate(note, blocks));
             }
         }
+        if candidates.is_empty() && self.query.words != self.query.text {
+            // The words say nothing here, but the time does.
+            return Ok((self.of_that_time(&wording), terms, asked));
+        }
         if switches.links {
             self.follow_links(&mut candidates, &wording);
         }

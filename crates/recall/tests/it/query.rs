@@ -154,6 +154,7 @@ fn a_question_for_a_time_alone_lists_the_notes_of_that_time() {
     }
     let reply = ask("what happened last week");
     assert!(!reply.notices.iter().any(|notice| notice.contains("stands nowhere")), "{:?}", reply.notices);
+    assert!(!reply.hits.is_empty(), "no word is found, and the time is meant");
     assert!(ask("date:2026-13").notices.iter().all(|notice| !notice.contains("instead")));
 }
 
