@@ -32,7 +32,8 @@ struct Line {
 
 #[derive(Deserialize)]
 struct Evidence {
-    note: String,
+    /// Absent where a conversation answers, whose notes have no names yet.
+    note: Option<String>,
     block: Option<String>,
 }
 
@@ -48,7 +49,7 @@ pub(crate) fn read(file: &Path, limit: Option<usize>) -> Outcome<Vec<Question>> 
             query: line.query,
             category: if line.category.is_empty() { "all".to_owned() } else { line.category },
             conversation: line.conv,
-            evidence: line.evidence.into_iter().map(|e| (e.note, e.block)).collect(),
+            evidence: line.evidence.into_iter().filter_map(|e| Some((e.note?, e.block))).collect(),
         });
     }
     out.retain(|question| !question.evidence.is_empty());
