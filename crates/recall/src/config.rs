@@ -108,7 +108,8 @@ pub struct RecallConfig {
     /// Whether a search first takes in what changed in the vault's snapshot. Default true; a server
     /// that syncs in the background sets it to false.
     pub sync_on_search: bool,
-    /// How many blocks are re-scored with their surroundings. Default 400.
+    /// How many of the best blocks bring their notes in, all of whose blocks are then scored, ≥ 1. More are
+    /// taken when these give fewer notes than a request wants. Default 400.
     pub candidates: usize,
     /// How many of the blocks most like the query bring their notes among the candidates. Default 50.
     pub meaning_candidates: usize,

@@ -10,8 +10,11 @@
 //! layer, inbound links, theme and freshness are factors in 0.5..=2 on top. Each part can be switched
 //! off ([`SignalSwitches`]), is shown by `explain`, and has its measurement in docs/ranking.md.
 //!
-//! Recall reads. Its one write is the access spool, and its one cache `.dormouse/index`, which can be
-//! deleted at any time. Whatever is missing, stale, corrupt or held by another process: a warning in
+//! With an embedder ([`Recall::with_embedder`]) the likeness of meaning joins the words; without one no
+//! model is ever called.
+//!
+//! Recall reads. Its one write is the access spool, and its caches are `.dormouse/index` and
+//! `.dormouse/vectors`, which can be deleted at any time. Whatever is missing, stale, corrupt or held by another process: a warning in
 //! the reply, that factor is 1, and the answer still comes.
 //!
 //! ```
