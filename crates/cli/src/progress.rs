@@ -8,7 +8,11 @@ use std::time::Duration;
 
 use dormouse_consolidate::{Progress, Task, TaskState};
 use dormouse_dream::{DreamEvent, DreamObserver};
+use dormouse_recall::SyncProgress;
 use indicatif::{ProgressBar, ProgressStyle};
+
+/// Notes that are indexed within a moment have no bar.
+const WORTH_A_BAR: usize = 500;
 
 /// Draws a dream's or a consolidation's progress.
 #[derive(Debug)]
@@ -37,6 +41,18 @@ impl Bars {
 
     fn with(&self, act: impl FnOnce(&ProgressBar)) {
         act(&self.bar.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+
+    /// Draws how far the search index is, when there is much to read.
+    pub(crate) fn index(&self, progress: SyncProgress) {
+        if progress.of < WORTH_A_BAR {
+            return;
+        }
+        match progress.done {
+            0 => self.start(progress.of as u64, "indexing"),
+            done if done == progress.of => self.clear(),
+            done => self.with(|bar| bar.set_position(done as u64)),
+        }
     }
 
     /// Takes the bar away.

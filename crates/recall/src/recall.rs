@@ -195,6 +195,20 @@ impl Recall {
         Ok(report)
     }
 
+    /// Brings the index up as a search would, telling how far it has come: a few changes stay in memory,
+    /// an index that is absent or far behind is written.
+    ///
+    /// # Errors
+    /// As [`Recall::sync`].
+    pub fn catch_up(&self, progress: &dyn Fn(SyncProgress)) -> Result<SyncReport, RecallError> {
+        let mut report = SyncReport::default();
+        self.opened(progress, Some(&mut report))?;
+        if let Some(keeper) = self.index.keeper().as_ref() {
+            keeper.describe(&mut report);
+        }
+        Ok(report)
+    }
+
     /// Opens the keeper, or lets it take in what changed. Says whether all of that is written down.
     fn opened(&self, progress: &dyn Fn(SyncProgress), report: Option<&mut SyncReport>) -> Result<bool, RecallError> {
         let mut keeper = self.index.keeper();

@@ -29,6 +29,7 @@ use crate::discovery;
 use crate::embedding;
 use crate::failure::refuse;
 use crate::output::Output;
+use crate::progress::Bars;
 
 pub(crate) use naming::{counted, find_note};
 pub(crate) use patience::patient;
@@ -90,7 +91,8 @@ impl Scene {
         if let Some(embedder) = embedder {
             recall = recall.with_embedder(embedder);
         }
-        recall.sync()?;
+        let bars = Bars::new(self.progress);
+        recall.catch_up(&|progress| bars.index(progress))?;
         if embeds {
             recall.wait_for_meaning(embedding::PATIENCE);
         }

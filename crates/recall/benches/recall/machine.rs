@@ -12,10 +12,20 @@ pub(crate) fn cpu_ms() -> f64 {
     10.0 * (fields.get(11).unwrap_or(&0.0) + fields.get(12).unwrap_or(&0.0))
 }
 
-/// The most memory that this process has had, in megabytes.
+/// The most memory that this process has had, in megabytes, pages of mapped files among it.
 pub(crate) fn peak_mb() -> f64 {
+    status_mb("VmHWM:")
+}
+
+/// The memory of this process now, in megabytes, without the pages of mapped files, which the system
+/// takes back when it needs them.
+pub(crate) fn own_mb() -> f64 {
+    status_mb("RssAnon:")
+}
+
+fn status_mb(name: &str) -> f64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or("0");
+    let line = status.lines().find_map(|line| line.strip_prefix(name)).unwrap_or("0");
     line.split_whitespace().next().and_then(|kb| kb.parse::<f64>().ok()).unwrap_or(0.0) / 1_024.0
 }
 

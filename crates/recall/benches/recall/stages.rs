@@ -9,7 +9,7 @@ use std::{fs, thread};
 use dormouse_recall::{Recall, RecallConfig, SearchRequest, TraverseRequest};
 use dormouse_vault::{NotePath, Vault};
 
-use crate::machine::{bytes_below, cpu_ms, peak_mb, percentile};
+use crate::machine::{bytes_below, cpu_ms, own_mb, peak_mb, percentile};
 use crate::vaults::{Random, name, query};
 use crate::{Figures, bare};
 
@@ -119,6 +119,7 @@ fn queries(root: &Path, language: &str, count: usize, note: &mut dyn FnMut(&str,
     let before = cpu_ms();
     thread::sleep(Duration::from_secs(2));
     note("idle", cpu_ms() - before);
+    note("own", own_mb());
 }
 
 /// From the saving of a file to the answer that has it.
