@@ -7,14 +7,16 @@ use dormouse_vault::Vault;
 use tantivy::collector::TopDocs;
 use tantivy::query::{BooleanQuery, Occur, Query, TermQuery};
 use tantivy::schema::{FAST, IndexRecordOption, Schema, TextFieldIndexing, TextOptions};
-use tantivy::tokenizer::{PreTokenizedString, Token};
 use tantivy::{Index, Searcher, TantivyDocument, Term};
 
 /// Indexes the blocks of all notes; gives their number.
 pub(crate) fn index(vault: &Vault, folder: &Path) -> usize {
     std::fs::create_dir_all(folder).unwrap();
     let mut builder = Schema::builder();
-    let indexing = TextFieldIndexing::default().set_fieldnorms(false).set_index_option(IndexRecordOption::WithFreqs);
+    let indexing = TextFieldIndexing::default()
+        .set_tokenizer("whitespace")
+        .set_fieldnorms(false)
+        .set_index_option(IndexRecordOption::WithFreqs);
     let body = builder.add_text_field("body", TextOptions::default().set_indexing_options(indexing));
     let number = builder.add_u64_field("number", FAST);
     let index = Index::create_in_dir(folder, builder.build()).unwrap();
@@ -23,10 +25,8 @@ pub(crate) fn index(vault: &Vault, folder: &Path) -> usize {
     for note in vault.snapshot().notes() {
         let text = vault.read(&note.path).unwrap().text;
         for block in &note.doc().blocks {
-            let tokens = index_terms(&text[block.span.clone()]).into_iter().enumerate();
-            let tokens = tokens.map(|(position, text)| Token { position, text, ..Token::default() }).collect();
             let mut doc = TantivyDocument::default();
-            doc.add_pre_tokenized_text(body, PreTokenizedString { text: String::new(), tokens });
+            doc.add_text(body, index_terms(&text[block.span.clone()]).join(" "));
             doc.add_u64(number, blocks as u64);
             writer.add_document(doc).unwrap();
             blocks += 1;
