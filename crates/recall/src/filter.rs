@@ -1,6 +1,7 @@
 //! Filters: which notes a question is about. `list` and `search` share them, and they apply before
 //! anything is cut to a limit.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -127,6 +128,12 @@ fn quoted(value: &str) -> String {
         Some((open, close)) => format!("{open}{value}{close}"),
         None => value.to_owned(),
     }
+}
+
+/// What notes are sorted by to stand newest first: undated ones last, equals in the order of their paths.
+pub(crate) fn newest_first(note: &Note) -> (bool, Reverse<Option<NaiveDate>>, NotePath) {
+    let date = stated_date(note);
+    (date.is_none(), Reverse(date), note.path.clone())
 }
 
 /// The day that a note states itself, in its frontmatter or its path.

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::conditions::{Conditions, Ground};
 use crate::cursor::{CHANGED, Cursor, question};
 use crate::error::RecallError;
-use crate::filter::{Filters, stated_date};
+use crate::filter::{Filters, newest_first, stated_date};
 use crate::search::Query;
 use crate::traits::Traits;
 
@@ -185,10 +185,7 @@ fn sort(notes: &mut [&Note], by: SortBy, snapshot: &Snapshot) {
     match by {
         SortBy::Path => notes.sort_by(|a, b| a.path.cmp(&b.path)),
         SortBy::Name => notes.sort_by_cached_key(|n| (n.name.to_lowercase(), n.path.clone())),
-        SortBy::Newest => notes.sort_by_cached_key(|n| {
-            let date = stated_date(n);
-            (date.is_none(), std::cmp::Reverse(date), n.path.clone())
-        }),
+        SortBy::Newest => notes.sort_by_cached_key(|note| newest_first(note)),
         SortBy::Oldest => notes.sort_by_cached_key(|n| {
             let date = stated_date(n);
             (date.is_none(), date, n.path.clone())

@@ -34,11 +34,16 @@ pub(crate) struct VectorFile {
     read_only: bool,
 }
 
+/// The file's name below `.dormouse/`, by the model.
+pub(super) fn name_of(id: &str) -> String {
+    let model = blake3::hash(id.as_bytes()).to_hex();
+    format!("vectors/{}", model.get(..16).unwrap_or(&model))
+}
+
 impl VectorFile {
     pub(crate) fn of(vault: &Vault, id: &str) -> Self {
         let model = blake3::hash(id.as_bytes()).to_hex().to_string();
-        let name = format!("vectors/{}", model.get(..16).unwrap_or(&model));
-        let path = vault.cache_dir().join(name);
+        let path = vault.cache_dir().join(name_of(id));
         let lock = vault.cache_dir().join("vectors/lock");
         Self { path, lock, model, seen: 0, read_only: vault.is_read_only() }
     }

@@ -18,8 +18,7 @@ pub(crate) type Texts = Vec<(u32, TextKey)>;
 
 /// The file's name below `.dormouse/`.
 pub(crate) fn name_of(id: &str) -> String {
-    let model = blake3::hash(id.as_bytes()).to_hex().to_string();
-    format!("vectors/{}.notes", model.get(..16).unwrap_or(&model))
+    format!("{}.notes", super::file::name_of(id))
 }
 
 /// Writes down the texts of all notes.

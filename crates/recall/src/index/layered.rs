@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use dormouse_vault::Version;
 
-use super::{Asked, Best, Field, Found, IndexError, IndexView, NoteKey, NoteTerms, Sought, UnitId};
+use super::{Asked, Best, Field, Found, IndexError, IndexView, NoteKey, NoteTerms, Sought, UnitId, counted};
 
 /// `base` without the notes in `hidden`, and the notes of `over`, all of which are hidden in `base`.
 #[derive(Debug)]
@@ -105,14 +105,7 @@ impl IndexView for Layered {
     fn similar(&self, term: &str) -> Result<Vec<(String, u64)>, IndexError> {
         let words: BTreeSet<String> =
             self.base.similar(term)?.into_iter().chain(self.over.similar(term)?).map(|(word, _)| word).collect();
-        let mut out = Vec::new();
-        for word in words {
-            let units = self.frequency(Field::Body, &word)?;
-            if units > 0 {
-                out.push((word, units));
-            }
-        }
-        Ok(out)
+        counted(self, words)
     }
 }
 

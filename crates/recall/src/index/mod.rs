@@ -273,3 +273,15 @@ pub trait IndexView: Send + Sync + std::fmt::Debug {
     /// [`IndexError`].
     fn similar(&self, term: &str) -> Result<Vec<(String, u64)>, IndexError>;
 }
+
+/// Those of `words` that stand in units' own text, with the number of these units.
+fn counted(view: &dyn IndexView, words: BTreeSet<String>) -> Result<Vec<(String, u64)>, IndexError> {
+    let mut out = Vec::new();
+    for word in words {
+        let units = view.frequency(Field::Body, &word)?;
+        if units > 0 {
+            out.push((word, units));
+        }
+    }
+    Ok(out)
+}

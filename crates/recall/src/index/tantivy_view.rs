@@ -12,7 +12,7 @@ use tantivy::{DocId, DocSet, Searcher, SegmentReader, TERMINATED, Term};
 
 use super::rows::Rows;
 use super::tantivy_index::Columns;
-use super::{Asked, Best, Field, Found, IndexError, IndexView, NoteKey, NoteTerms, Sought, Standing, UnitId};
+use super::{Asked, Best, Field, Found, IndexError, IndexView, NoteKey, NoteTerms, Sought, Standing, UnitId, counted};
 
 /// Up to this many places of a term in a segment with deletions are counted, beyond it is estimated.
 const COUNTED: u32 = 4_096;
@@ -239,14 +239,7 @@ impl IndexView for TantivyView {
                 found.extend(std::str::from_utf8(terms.key()).ok().filter(|have| *have != term).map(str::to_owned));
             }
         }
-        let mut out = Vec::new();
-        for have in found {
-            let units = self.frequency(Field::Body, &have)?;
-            if units > 0 {
-                out.push((have, units));
-            }
-        }
-        Ok(out)
+        counted(self, found)
     }
 }
 

@@ -65,7 +65,7 @@ pub(crate) struct Span {
 const FADES: i64 = 10;
 
 #[rustfmt::skip]
-const MONTHS: [&str; 12] = [
+pub(super) const MONTHS: [&str; 12] = [
     "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december",
 ];
 

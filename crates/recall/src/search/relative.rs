@@ -10,6 +10,7 @@ use chrono::{Datelike, NaiveDate, Weekday};
 use super::calendar::{
     Part, Stretch, Unit, Yearly, latest, latest_weekend, of_week, part_of, week, week_before, weekend, year,
 };
+use super::dates::MONTHS;
 
 /// Words that name days.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -396,9 +397,6 @@ impl Run<'_> {
 #[rustfmt::skip]
 const NUMBERS: [&str; 13] =
     ["a", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"];
-#[rustfmt::skip]
-const MONTHS: [&str; 12] =
-    ["january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december"];
 #[rustfmt::skip]
 const WEEKDAYS: [&str; 7] = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
 #[rustfmt::skip]

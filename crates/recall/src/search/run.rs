@@ -28,7 +28,7 @@ use crate::conditions::{Conditions, Ground};
 use crate::config::RecallConfig;
 use crate::embed::{self, Meaning};
 use crate::error::RecallError;
-use crate::filter::stated_date;
+use crate::filter::{newest_first, stated_date};
 use crate::index::{Asked, Found, NoteKey, UnitId};
 use crate::sync::Current;
 use crate::text::{Role, analyze, asks_when, asks_where, fold};
@@ -93,7 +93,7 @@ pub(crate) fn run(
         }
         candidates = uncrowded(candidates, config.digest_crowd);
     }
-    let ranked = candidates.len();
+    let (ranked, filtered) = (candidates.len(), search.is_filtered());
     let Read { hits, stale, copies } = search.hits(candidates, &terms);
     let total = ranked.saturating_sub(copies + stale.len());
     let warnings = current.warnings.iter().cloned().chain(search.signals.warnings).collect();
@@ -102,8 +102,7 @@ pub(crate) fn run(
     let mut notices: Vec<String> = notices;
     let mut told = BTreeSet::new();
     notices.retain(|notice| told.insert(notice.clone()));
-    let conditions = !(request.filters.is_empty() && search.query.filters.is_empty());
-    if total == 0 && conditions && notices.is_empty() {
+    if total == 0 && filtered && notices.is_empty() {
         notices.push("no note fulfils all of these conditions".to_owned());
     }
     Ok(Outcome { reply: SearchReply { hits, total, freshness, warnings, notices, ..SearchReply::default() }, stale })
@@ -158,8 +157,7 @@ impl Search<'_> {
         let view = self.current.view.as_ref();
         let wording = Wording::of(&self.query, view)?;
         if self.query.text.trim().is_empty() {
-            let filtered = !(self.query.filters.is_empty() && self.request.filters.is_empty());
-            let all = if filtered { self.newest(&wording) } else { Vec::new() };
+            let all = if self.is_filtered() { self.newest(&wording) } else { Vec::new() };
             return Ok((all, Terms::default(), None));
         }
         let switches = self.request.signals;
@@ -255,7 +253,7 @@ impl Search<'_> {
             }
             limit = limit.saturating_mul(4);
         };
-        if !(self.query.filters.is_empty() && self.request.filters.is_empty()) {
+        if self.is_filtered() {
             // Digests that may not be returned lend all the same, and take no other note's place.
             let limit = self.config.candidates.max(1) / 4;
             found.extend(view.best(&sought, limit, &mut |note| !may(note) && lends(note))?.notes);
@@ -272,14 +270,22 @@ impl Search<'_> {
 
     /// What the query asks for besides its words.
     fn asks(&self, evidence: &Evidence) -> Asks {
-        let spans = if self.request.signals.dates { self.query.dates.as_slice() } else { &[] };
-        let fit = |key: NoteKey| {
-            let date = self.current.notes.get(&key).and_then(|note| stated_date(note))?;
-            let best = spans.iter().map(|span| span.fits(date)).fold(0.0, f64::max);
-            (best > 0.0).then_some((key, best))
-        };
-        let dated = if spans.is_empty() { BTreeMap::new() } else { evidence.qualified().filter_map(fit).collect() };
+        let prefers = self.request.signals.dates && !self.query.dates.is_empty();
+        let fit = |key: NoteKey| Some((key, self.fit(self.current.notes.get(&key)?)?));
+        let dated = if prefers { evidence.qualified().filter_map(fit).collect() } else { BTreeMap::new() };
         Asks { when: asks_when(&self.query.text), place: asks_where(&self.query.text), dated }
+    }
+
+    /// How well the date that a note states fits the dates that the query names, where it does at all.
+    fn fit(&self, note: &Note) -> Option<f64> {
+        let date = stated_date(note)?;
+        let best = self.query.dates.iter().map(|span| span.fits(date)).fold(0.0, f64::max);
+        (best > 0.0).then_some(best)
+    }
+
+    /// Whether there are conditions beside the words.
+    fn is_filtered(&self) -> bool {
+        !(self.query.filters.is_empty() && self.request.filters.is_empty())
     }
 
     /// Whether a note fulfils every condition. A note is looked at when something stands in it, once.
@@ -334,12 +340,7 @@ impl Search<'_> {
 
     /// The notes of the time that a query asks for, the best fit first.
     fn of_that_time(&self, wording: &Wording) -> Vec<Candidate> {
-        let fit = |note: &Note| {
-            let date = stated_date(note)?;
-            let best = self.query.dates.iter().map(|span| span.fits(date)).fold(0.0, f64::max);
-            (best > 0.0).then_some(best)
-        };
-        let notes = self.current.notes.iter().filter_map(|(key, note)| Some((key, note, fit(note)?)));
+        let notes = self.current.notes.iter().filter_map(|(key, note)| Some((key, note, self.fit(note)?)));
         let notes = notes.filter(|(key, ..)| self.may(**key, wording));
         notes.map(|(_, note, fit)| self.candidate(note, vec![Scored::of(UnitId::HEADER, "date", fit)])).collect()
     }
@@ -348,10 +349,7 @@ impl Search<'_> {
     fn newest(&self, wording: &Wording) -> Vec<Candidate> {
         let of_keys = self.current.notes.iter().filter(|(key, _)| self.may(**key, wording));
         let mut notes: Vec<&Arc<Note>> = of_keys.map(|(_, note)| note).collect();
-        notes.sort_by_cached_key(|n| {
-            let date = stated_date(n);
-            (date.is_none(), std::cmp::Reverse(date), n.path.clone())
-        });
+        notes.sort_by_cached_key(|note| newest_first(note));
         let count = notes.len().max(1) as f64;
         let ranked = notes.into_iter().enumerate().map(|(at, note)| {
             let rank = 1.0 - at as f64 / count;

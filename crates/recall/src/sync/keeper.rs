@@ -62,7 +62,7 @@ impl Keeper {
             put_off: 0,
         };
         let mut report = SyncReport::default();
-        let due = keeper.due()?;
+        let mut due = keeper.due()?;
         let behind = keeper.disk.is_none() || due.changed.len() + due.gone.len() > ENOUGH;
         if behind && !vault.is_read_only() {
             match keeper.plan().run(vault, progress) {
@@ -70,10 +70,12 @@ impl Keeper {
                     keeper.rebase(vault, written, &mut report)?;
                     return Ok((keeper, report));
                 }
-                Err(error) => keeper.failed(vault, error),
+                Err(error) => {
+                    keeper.failed(vault, error);
+                    due = keeper.due()?;
+                }
             }
         }
-        let due = keeper.due()?;
         keeper.lay_over(vault, due, &mut report, progress)?;
         keeper.put_off = 2 * keeper.hidden.len();
         Ok((keeper, report))
