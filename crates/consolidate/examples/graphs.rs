@@ -14,8 +14,8 @@ use std::fs;
 use std::path::Path;
 use std::time::Instant;
 
-use dormouse_consolidate::PageRank;
-use dormouse_consolidate::communities::{Csr, GraphError, Leiden, Partition, modularity};
+use dormouse_consolidate::communities::{Leiden, Partition, modularity};
+use dormouse_vault::{Csr, GraphError, PageRank};
 use serde_json::Value;
 
 fn main() -> Result<(), Box<dyn Error>> {

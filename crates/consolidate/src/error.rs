@@ -1,8 +1,6 @@
 //! What can go wrong with a whole run. A failed task is no error: it is reported.
 
-use dormouse_vault::{CommitError, VaultError};
-
-use crate::communities::GraphError;
+use dormouse_vault::{CommitError, GraphError, VaultError};
 
 /// Why a run, a split or one task could not be done.
 #[derive(Debug, thiserror::Error)]

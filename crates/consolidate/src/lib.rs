@@ -9,8 +9,7 @@
 //! - [`run`] does the [`Task`]s that are asked for and reports what they did;
 //! - [`Scheduler`] says which tasks are due when the user has been quiet;
 //! - [`split::plan`] is asked inline after a dream's write;
-//! - [`communities`] and [`PageRank`] are plain graph algorithms: Leiden and PageRank on sparse
-//!   rows, usable without any vault.
+//! - [`communities`] is a plain graph algorithm: Leiden on sparse rows, usable without any vault.
 //!
 //! ```no_run
 //! use dormouse_consolidate::{ConsolidateConfig, DEFAULT_SEED, RunContext, Silent, Task, run};
@@ -46,7 +45,6 @@ mod scheduler;
 pub mod communities;
 mod duplicates;
 mod health;
-mod pagerank;
 pub mod split;
 mod time;
 
@@ -63,7 +61,6 @@ pub use config::{
 pub use duplicates::{DuplicatePair, DuplicateReason};
 pub use error::ConsolidateError;
 pub use health::{Finding, FindingKind, HealthReport, Severity};
-pub use pagerank::PageRank;
 pub use progress::{Progress, Silent};
 pub use report::{ConsolidateReport, SplitDone, Task, TaskReport, TaskState, Theme};
 pub use run::{RunContext, run};

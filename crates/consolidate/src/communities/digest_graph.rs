@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use dormouse_vault::NotePath;
 
-use super::csr::{Csr, GraphError};
 use crate::config::CommunitiesConfig;
 use crate::inputs::Inputs;
+use dormouse_vault::{Csr, GraphError};
 
 /// A source with more digests than this says nothing about their theme.
 const MAX_SHARING: usize = 64;

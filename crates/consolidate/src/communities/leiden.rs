@@ -7,9 +7,9 @@
 
 use std::collections::VecDeque;
 
-use super::csr::{Csr, GraphError};
 use super::modularity::{modularity, renumber};
 use crate::rng::SplitMix64;
+use dormouse_vault::{Csr, GraphError};
 
 /// Settings of one run.
 #[derive(Debug, Clone, Copy, PartialEq)]

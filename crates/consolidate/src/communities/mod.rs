@@ -1,6 +1,5 @@
 //! Communities: the themes of the digest notes, from the links that their writers made.
 
-mod csr;
 mod digest_graph;
 mod identity;
 mod label;
@@ -11,8 +10,8 @@ use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
 use dormouse_vault::meta::{Artefact, Communities, Community};
+use dormouse_vault::{Csr, GraphError};
 
-pub use csr::{Csr, GraphError};
 pub use leiden::{Leiden, Partition};
 pub use modularity::modularity;
 

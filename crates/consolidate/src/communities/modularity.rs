@@ -4,7 +4,7 @@
     reason = "labels are renumbered to be below their count, and rows name nodes of the graph"
 )]
 
-use super::csr::Csr;
+use dormouse_vault::Csr;
 
 /// `Σ_c [L_c/m − γ (K_c/2m)²]` on an undirected graph: `L_c` the weight inside community c (a
 /// self-loop counts its weight once), `K_c` the sum of its nodes' strengths, `m` the whole weight.

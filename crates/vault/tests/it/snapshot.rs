@@ -103,6 +103,20 @@ fn sync_copies_are_listed_but_count_for_nobody() {
 }
 
 #[test]
+fn rows_hold_each_link_between_two_files_once() {
+    let folder = temp_vault(
+        "=== Plan.md\n[[Goal]] [[Goal#part]] (why:: [[Goal]]) [[Plan]] [[nowhere]]\n=== Plan 2.md\n[[Goal]]\n=== Goal.md\n[[Plan]]\n",
+    );
+    let vault = open(&folder);
+    let snapshot = vault.snapshot();
+    let rows = snapshot.graph().rows().unwrap();
+    let files: Vec<&str> = rows.files.iter().map(|path| path.as_str()).collect();
+    assert_eq!(files, ["Goal.md", "Plan 2.md", "Plan.md"]);
+    let links: Vec<Vec<(u32, f64)>> = (0..3).map(|row| rows.rows.row(row).collect()).collect();
+    assert_eq!(links, [vec![(2, 1.0)], vec![], vec![(0, 1.0)]]);
+}
+
+#[test]
 fn what_can_t_be_read_is_a_problem_and_stops_nothing() {
     let folder = temp_vault(
         "=== fine.md\n[[latin]]\n=== Twin.md\n=== twin.md\n=== board.canvas\n{\n=== broken.md\n---\na: [\n---\n[[fine]]\n",

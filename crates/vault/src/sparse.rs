@@ -177,7 +177,7 @@ impl Csr {
     }
 
     /// All weights divided by `by`, which is positive.
-    pub(crate) fn scaled(mut self, by: f64) -> Self {
+    pub fn scaled(mut self, by: f64) -> Self {
         for weight in &mut self.weights {
             *weight /= by;
         }
@@ -192,7 +192,7 @@ impl Csr {
 
     /// Connected components of the parts of `membership`, numbered by first node: what stays
     /// together when links between different communities are cut. Undirected graphs.
-    pub(crate) fn components_within(&self, membership: &[u32]) -> Vec<u32> {
+    pub fn components_within(&self, membership: &[u32]) -> Vec<u32> {
         const NONE: u32 = u32::MAX;
         let mut label = vec![NONE; self.nodes()];
         let mut next = 0;

@@ -1,7 +1,7 @@
 //! PageRank on sparse rows (Brin and Page 1998), plain and personalised.
 #![expect(clippy::indexing_slicing, reason = "all vectors have one entry per node, and rows name nodes of the graph")]
 
-use crate::communities::{Csr, GraphError};
+use crate::sparse::{Csr, GraphError};
 
 /// Settings of PageRank.
 #[derive(Debug, Clone, Copy, PartialEq)]
