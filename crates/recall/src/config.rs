@@ -75,6 +75,8 @@ pub struct RecallConfig {
     pub link_share: f64,
     /// How many of the best notes spread. Default 10.
     pub link_seeds: usize,
+    /// How activation spreads along links. Default `steps`.
+    pub spreading: Spreading,
     /// Factor of digest notes. Default 1.05: text decides, the layer between equals.
     pub digest_weight: f64,
     /// Factor of daily notes. Default 1.0.
@@ -85,6 +87,8 @@ pub struct RecallConfig {
     pub other_weight: f64,
     /// α of the centrality factor `1 + α·ln(1 + inbound)`. Default 0.05.
     pub centrality_alpha: f64,
+    /// What the centrality factor counts. Default `inbound`.
+    pub centrality: Centrality,
     /// β, the factor of a digest that shares its community with one of the three best other
     /// digests. Default 1.05.
     pub community_beta: f64,
@@ -115,6 +119,30 @@ pub struct RecallConfig {
     pub meaning_candidates: usize,
     /// Which model embeds; `[recall.embed]`.
     pub embed: EmbedSettings,
+}
+
+/// What makes a note central.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Centrality {
+    /// The number of notes that link to it: `ln(1 + inbound)`.
+    #[default]
+    Inbound,
+    /// Its PageRank in the whole link graph: `ln(rank / rank of a note that nobody links to)`. Computed
+    /// anew when links have changed, in time that grows with the graph.
+    PageRank,
+}
+
+/// How activation goes from the best notes along links.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Spreading {
+    /// Two steps at most, a note gets the strongest of what reaches it.
+    #[default]
+    Steps,
+    /// PageRank personalised to the best notes, over the notes within two steps of them: a note gets the
+    /// sum of what reaches it, on any number of steps.
+    PageRank,
 }
 
 /// `[recall.embed]`: which model embeds. The library looks at `deadline_ms` alone; who opens a vault
@@ -166,11 +194,13 @@ impl Default for RecallConfig {
             expansion_weight: 1.0,
             link_share: 0.1,
             link_seeds: 10,
+            spreading: Spreading::Steps,
             digest_weight: 1.05,
             daily_weight: 1.0,
             resource_weight: 0.98,
             other_weight: 0.96,
             centrality_alpha: 0.05,
+            centrality: Centrality::Inbound,
             community_beta: 1.05,
             recency_floor: 0.85,
             dated_floor: 0.97,

@@ -10,7 +10,8 @@
 //! layer, inbound links, theme and freshness are factors in 0.5..=2 on top. Each part can be switched
 //! off ([`SignalSwitches`]), is shown by `explain`, and has its measurement in docs/ranking.md.
 //!
-//! With an embedder ([`Recall::with_embedder`]) the likeness of meaning joins the words; without one no
+//! With an embedder ([`Recall::with_embedder`]) the likeness of meaning joins the words; a caller may
+//! rewrite queries ([`QueryRewrite`]) and rerank notes ([`Reranker`]). Without any of them no
 //! model is ever called.
 //!
 //! Recall reads. Its one write is the access spool, and its caches are `.dormouse/index` and
@@ -56,9 +57,11 @@ mod embed;
 mod search;
 
 mod access;
+mod assist;
 mod context;
 
-pub use config::{EmbedSettings, RecallConfig};
+pub use assist::{AssistError, QueryRewrite, RERANKED, Reranker};
+pub use config::{Centrality, EmbedSettings, RecallConfig, Spreading};
 pub use context::{ContextBlock, ContextCitation};
 #[cfg(feature = "embed")]
 pub use embed::StaticEmbedder;

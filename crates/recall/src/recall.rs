@@ -8,6 +8,7 @@ use dormouse_vault::meta::{AccessKind, Archived, DreamLedger};
 use dormouse_vault::{Clock, NotePath, Vault};
 use serde::{Deserialize, Serialize};
 
+use crate::assist::{Assistants, QueryRewrite, Reranker};
 use crate::config::RecallConfig;
 use crate::context::ContextBlock;
 use crate::embed::{Embedder, Meaning, MeaningStatus};
@@ -30,6 +31,7 @@ pub struct Recall {
     writer: Mutex<Option<JoinHandle<()>>>,
     meta: MetaCache,
     meaning: Option<Meaning>,
+    assistants: Assistants,
 }
 
 /// The index, which a thread of its own writes down now and then.
@@ -126,6 +128,7 @@ impl Recall {
             writer: Mutex::new(None),
             meta: MetaCache::default(),
             meaning: None,
+            assistants: Assistants::default(),
         })
     }
 
@@ -141,6 +144,20 @@ impl Recall {
     #[must_use]
     pub fn with_embedder(mut self, embedder: Arc<dyn Embedder>) -> Self {
         self.meaning = Some(Meaning::start(&self.vault, embedder));
+        self
+    }
+
+    /// With a rewriting of every query, which [`Recall::search`] and [`Recall::context`] then search for.
+    #[must_use]
+    pub fn with_query_rewrite(mut self, rewrite: Arc<dyn QueryRewrite>) -> Self {
+        self.assistants.rewrite = Some(rewrite);
+        self
+    }
+
+    /// With a second opinion on the order of the best notes of [`Recall::search`].
+    #[must_use]
+    pub fn with_reranker(mut self, reranker: Arc<dyn Reranker>) -> Self {
+        self.assistants.reranker = Some(reranker);
         self
     }
 
@@ -294,7 +311,11 @@ impl Recall {
         let now = request.now.or_else(|| self.clock.as_ref().map(|clock| clock.now()));
         let beside = (&self.meta, self.meaning.as_ref());
         let page = Page::of(request)?;
-        let wide = page.widened(request);
+        let rewritten = self.assistants.rewrite(&request.query);
+        let mut wide = SearchRequest { query: rewritten.query.clone(), ..page.widened(request) };
+        if pairing == Pairing::OneResult && wide.limit > 0 {
+            wide.limit = wide.limit.max(self.assistants.window());
+        }
         let mut current = self.current()?;
         let mut outcome = run(&self.vault, &current, beside, &self.config, &wide, now, pairing)?;
         for _ in 0..MAX_ATTEMPTS {
@@ -317,6 +338,10 @@ impl Recall {
             ));
             reply.freshness.iter_mut().filter(|f| f.signal == "index").for_each(|f| f.state = SignalState::Partial);
         }
+        if pairing == Pairing::OneResult {
+            self.assistants.rerank(&rewritten.query, &mut reply);
+        }
+        rewritten.tell(&mut reply);
         page.turn(&mut reply, request);
         if request.expand > 0 {
             let drops = self.config.drop_archived && !request.include_archived && request.signals.archive;

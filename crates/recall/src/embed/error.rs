@@ -77,6 +77,11 @@ pub enum EmbedError {
 }
 
 impl EmbedError {
+    /// Whether another text may well have a vector: the model or endpoint did answer.
+    pub(crate) fn is_of_the_text(&self) -> bool {
+        matches!(self, Self::Failed | Self::Refused { status: 400 | 413 | 415 | 422 })
+    }
+
     /// How long the embedder asks to be left alone.
     pub(crate) fn retry_after(&self) -> Option<Duration> {
         match self {

@@ -84,6 +84,7 @@ impl Meaning {
             notes: notes.min(board.notes),
             of_notes: board.notes,
             vectors,
+            refused: board.refused,
             problem: board.problem.clone(),
             idle: board.idle,
         }
@@ -124,7 +125,10 @@ impl Meaning {
             answer.into_iter().next().ok_or(EmbedError::Count { got: 0, expected: 1 })
         });
         let row = Row::of(&vector.map_err(|error| {
-            self.shared.failed(&error);
+            // A query that it can't read says nothing of the next one.
+            if !error.is_of_the_text() {
+                self.shared.failed(&error);
+            }
             error.to_string()
         })?);
         let mut remembered = remembered();

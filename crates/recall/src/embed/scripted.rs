@@ -13,6 +13,7 @@ pub struct ScriptedEmbedder {
     groups: Vec<Vec<String>>,
     dimension: usize,
     delay: Duration,
+    refused: Option<String>,
     broken: AtomicBool,
     texts: AtomicUsize,
 }
@@ -27,6 +28,7 @@ impl ScriptedEmbedder {
             groups,
             dimension: dimension.max(1),
             delay: Duration::ZERO,
+            refused: None,
             broken: AtomicBool::new(false),
             texts: AtomicUsize::new(0),
         }
@@ -36,6 +38,13 @@ impl ScriptedEmbedder {
     #[must_use]
     pub fn slow(mut self, delay: Duration) -> Self {
         self.delay = delay;
+        self
+    }
+
+    /// A double that fails on every call with a text that has this in it.
+    #[must_use]
+    pub fn refusing(mut self, part: &str) -> Self {
+        self.refused = Some(part.to_owned());
         self
     }
 
@@ -78,7 +87,8 @@ impl Embedder for ScriptedEmbedder {
         if !self.delay.is_zero() {
             std::thread::sleep(self.delay);
         }
-        if self.broken.load(Ordering::SeqCst) {
+        let refused = |text: &&str| self.refused.as_ref().is_some_and(|part| text.contains(part));
+        if self.broken.load(Ordering::SeqCst) || texts.iter().any(refused) {
             return Err(EmbedError::Failed);
         }
         self.texts.fetch_add(texts.len(), Ordering::SeqCst);

@@ -13,6 +13,8 @@ pub struct MeaningStatus {
     pub of_notes: usize,
     /// Texts that have a vector, in all of the vault.
     pub vectors: usize,
+    /// Texts that the embedder would not take while it took others; they are found by their words.
+    pub refused: usize,
     /// Why the embedder failed last; none when it works.
     pub problem: Option<String>,
     /// Whether nothing is left to be embedded.

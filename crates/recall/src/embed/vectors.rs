@@ -8,6 +8,9 @@ use super::rows::{Row, Rows};
 use super::texts::TextKey;
 use crate::index::NoteKey;
 
+/// Parts of 1 in which likeness is summed.
+const FINE: f64 = (1_u64 << 30) as f64;
+
 /// Rows of a note by block, for the version that they were made from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct NoteRows {
@@ -83,11 +86,12 @@ impl Vectors {
         let mut best: Vec<((NoteKey, u32), f32)> = Vec::new();
         let mut floor = f32::NEG_INFINITY;
         let room = limit.saturating_mul(2).max(64);
-        let (mut sum, mut count) = (0.0_f64, 0.0_f64);
+        // Whole numbers, since notes come in any order and a sum of floats depends on it.
+        let (mut sum, mut count) = (0_i64, 0_i64);
         for (key, note) in self.notes.iter().filter(|(key, note)| allowed(**key, note.version)) {
             for (block, cosine) in self.of_note(note, query) {
-                sum += f64::from(cosine);
-                count += 1.0;
+                sum += (f64::from(cosine) * FINE) as i64;
+                count += 1;
                 if cosine >= floor {
                     best.push(((*key, block), cosine));
                 }
@@ -98,7 +102,7 @@ impl Vectors {
                 floor = best.last().map_or(floor, |(_, cosine)| *cosine);
             }
         }
-        let usual = sum / count.max(1.0);
+        let usual = sum as f64 / FINE / count.max(1) as f64;
         let stands_out = usual + (1.0 - usual) / 3.0;
         best.retain(|(_, cosine)| f64::from(*cosine) >= stands_out);
         best.sort_by(order);

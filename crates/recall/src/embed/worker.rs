@@ -1,5 +1,6 @@
 //! The thread that embeds what has no vector yet.
 
+use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
@@ -19,6 +20,8 @@ const BATCH_TEXTS: usize = 64;
 const BATCH_BYTES: usize = 48 * 1024;
 /// Notes that are read before their texts are embedded and placed.
 const BATCH_NOTES: usize = 64;
+/// What every embedder can read.
+const HARMLESS: &str = "note";
 /// The first and the longest wait after a failure.
 const FIRST_WAIT: Duration = Duration::from_secs(1);
 const LONGEST_WAIT: Duration = Duration::from_secs(300);
@@ -44,6 +47,8 @@ pub(crate) struct Board {
     /// Live notes of the last snapshot.
     pub(crate) notes: usize,
     pub(crate) problem: Option<String>,
+    /// Texts that the embedder would not take.
+    pub(crate) refused: usize,
     failures: u32,
     /// The embedder is left alone until then.
     retry_at: Option<Instant>,
@@ -151,6 +156,8 @@ pub(crate) struct Worker {
     dimension: usize,
     /// Notes that were placed since the places were written down.
     unkept: usize,
+    /// Texts that the embedder would not take, in this process.
+    refused: HashSet<TextKey>,
 }
 
 /// A note whose texts wait for their vectors.
@@ -164,7 +171,7 @@ impl Worker {
     pub(crate) fn new(shared: Arc<Shared>, vault: Arc<Vault>) -> Self {
         let id = shared.embedder.id();
         let file = VectorFile::of(&vault, &id);
-        Self { shared, file, places: places::name_of(&id), vault, dimension: 0, unkept: 0 }
+        Self { shared, file, places: places::name_of(&id), vault, dimension: 0, unkept: 0, refused: HashSet::new() }
     }
 
     /// Works until it is told to stop.
@@ -211,9 +218,13 @@ impl Worker {
         self.shared.board().notes = live.len();
         let due = self.due(&live);
         if !due.is_empty() && self.dimension > 0 {
-            // What another process has embedded meanwhile.
+            // What another process has embedded meanwhile; searches go on while the file is read.
+            let mut others: Vec<(TextKey, Row)> = Vec::new();
+            self.file.read(self.dimension, |text, bytes, scale| {
+                others.push((text, Row { bytes: bytes.to_vec(), scale }));
+            });
             let mut vectors = self.shared.vectors.write().unwrap_or_else(PoisonError::into_inner);
-            self.file.read(self.dimension, |text, bytes, scale| vectors.put(text, bytes, scale));
+            others.iter().for_each(|(text, row)| vectors.put(*text, &row.bytes, row.scale));
         }
         for notes in due.chunks(BATCH_NOTES) {
             if self.shared.interrupted() {
@@ -239,7 +250,7 @@ impl Worker {
     fn due(&self, live: &[(NoteKey, Arc<Note>)]) -> Vec<(NoteKey, Arc<Note>)> {
         let mut vectors = self.shared.vectors.write().unwrap_or_else(PoisonError::into_inner);
         if vectors.notes.len() > live.len() {
-            let keys: std::collections::HashSet<NoteKey> = live.iter().map(|(key, _)| *key).collect();
+            let keys: HashSet<NoteKey> = live.iter().map(|(key, _)| *key).collect();
             vectors.notes.retain(|key, _| keys.contains(key));
         }
         live.iter().filter(|(key, note)| !vectors.has(*key, note.version)).cloned().collect()
@@ -251,10 +262,13 @@ impl Worker {
         let mut ready: Vec<Waiting> = Vec::new();
         {
             let vectors = self.shared.vectors.read().unwrap_or_else(PoisonError::into_inner);
-            let mut seen = std::collections::HashSet::new();
+            let mut seen = HashSet::new();
             for (mut note, texts) in waiting {
                 for (block, text) in texts {
                     let key = TextKey::of(&text);
+                    if self.refused.contains(&key) {
+                        continue;
+                    }
                     note.texts.push((block, key));
                     if vectors.row_of(key).is_none() && seen.insert(key) {
                         unknown.push((key, text));
@@ -272,6 +286,9 @@ impl Worker {
             self.embed_batch(batch)?;
             rest = more;
         }
+        for note in &mut ready {
+            note.texts.retain(|(_, text)| !self.refused.contains(text));
+        }
         let mut vectors = self.shared.vectors.write().unwrap_or_else(PoisonError::into_inner);
         if self.dimension > 0 || unknown.is_empty() {
             self.unkept += ready.iter().filter(|n| vectors.place(n.key, n.note.version, &n.texts)).count();
@@ -279,7 +296,36 @@ impl Worker {
         Ok(true)
     }
 
+    /// Embeds some texts. Where the embedder won't take one of them but does take others, that one goes
+    /// without a vector, and stops nobody else: O(r log n) calls more for r such texts.
     fn embed_batch(&mut self, batch: &[(TextKey, String)]) -> Result<(), EmbedError> {
+        match self.embed_all(batch) {
+            Err(error) if error.is_of_the_text() && self.shared.embedder.embed(&[HARMLESS]).is_ok() => {
+                self.embed_parts(batch)
+            }
+            other => other,
+        }
+    }
+
+    /// The halves of a batch that failed as a whole.
+    fn embed_parts(&mut self, batch: &[(TextKey, String)]) -> Result<(), EmbedError> {
+        if let [(text, _)] = batch {
+            tracing::warn!("the embedder would not take a text; it is found by its words alone");
+            self.refused.insert(*text);
+            self.shared.board().refused = self.refused.len();
+            return Ok(());
+        }
+        let (first, second) = batch.split_at(batch.len() / 2);
+        for part in [first, second].into_iter().filter(|part| !part.is_empty()) {
+            match self.embed_all(part) {
+                Err(error) if error.is_of_the_text() => self.embed_parts(part)?,
+                other => other?,
+            }
+        }
+        Ok(())
+    }
+
+    fn embed_all(&mut self, batch: &[(TextKey, String)]) -> Result<(), EmbedError> {
         let texts: Vec<&str> = batch.iter().map(|(_, text)| text.as_str()).collect();
         let answer = self.shared.embedder.embed(&texts)?;
         let dimension = checked(&answer, texts.len(), (self.dimension > 0).then_some(self.dimension));

@@ -2,7 +2,7 @@
 //! 0.5..=2, and is 1 when its signal is off, missing, stale or can't be read.
 
 use chrono::{DateTime, FixedOffset};
-use dormouse_vault::{Layer, Note, NotePath, Snapshot};
+use dormouse_vault::{Layer, Note, NotePath};
 
 use super::request::SignalSwitches;
 use super::signals::Signals;
@@ -17,7 +17,7 @@ const TAU_DAYS: f64 = 60.0;
 pub(crate) struct Factors {
     /// The layer's weight.
     pub(crate) layer: f64,
-    /// `1 + α·ln(1 + inbound)`.
+    /// `1 + α·central`, with `ln(1 + inbound)` or the logarithm of PageRank.
     pub(crate) centrality: f64,
     /// β for the theme of the best digests.
     pub(crate) community: f64,
@@ -26,10 +26,10 @@ pub(crate) struct Factors {
 }
 
 impl Factors {
-    /// The factors of `note`, without the community's, which needs the other notes.
+    /// The factors of `note`, which is as `central` as given, without the community's, which needs the other notes.
     pub(crate) fn of(
         note: &Note,
-        snapshot: &Snapshot,
+        central: f64,
         signals: &Signals,
         switches: SignalSwitches,
         now: Option<DateTime<FixedOffset>>,
@@ -44,10 +44,9 @@ impl Factors {
             Layer::Resource => config.resource_weight,
             _ => config.other_weight,
         };
-        let inbound = snapshot.graph().inbound(&note.path) as f64;
         Self {
             layer: if switches.layer { bound(layer) } else { 1.0 },
-            centrality: if switches.centrality { bound(1.0 + config.centrality_alpha * inbound.ln_1p()) } else { 1.0 },
+            centrality: if switches.centrality { bound(1.0 + config.centrality_alpha * central) } else { 1.0 },
             community: 1.0,
             recency: if switches.recency { bound(recency(note, signals, now, config)) } else { 1.0 },
         }

@@ -7,6 +7,7 @@ mod alike;
 mod blocks;
 mod calendar;
 mod candidate;
+mod centrality;
 mod citations;
 mod dates;
 mod evidence;

@@ -137,7 +137,8 @@ pub struct Named {
 /// The state of a signal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct SignalFreshness {
-    /// `index`, `centrality`, `communities`, `recency`, `archived`, `digests` or `meaning`.
+    /// `index`, `centrality`, `communities`, `recency`, `archived`, `digests` or `meaning`; `rewrite`
+    /// and `rerank` where a caller has set one.
     pub signal: String,
     /// Its state.
     pub state: SignalState,

@@ -11,6 +11,7 @@ use dormouse_vault::{Layer, Note, NotePath, Vault};
 use super::alike::{Candidates, ask};
 use super::blocks::{self, Asks, Scored, best_first};
 use super::candidate::{Candidate, explain, same_text, uncrowded};
+use super::centrality::Central;
 use super::citations::by_block;
 use super::evidence::{Bm25, Evidence, Extent, Weighing};
 use super::factors::{Factors, boost_communities};
@@ -76,7 +77,8 @@ pub(crate) fn run(
     let ground =
         Ground { snapshot: &current.snapshot, traits: &meta.traits, archived: signals.archived(), ledger: &ledger };
     let conditions = Conditions::of(&[&request.filters, &query.filters], &ground);
-    let mut search = Search { vault, current, meaning, config, request, now, query, conditions, signals };
+    let central = meta.ranks.of(&current.snapshot, config);
+    let mut search = Search { vault, current, meaning, config, request, now, query, conditions, signals, central };
     let (mut candidates, terms, asked) = search.candidates()?;
     if meaning.is_some() && !request.signals.meaning {
         search.signals.state("meaning", SignalState::Off, None);
@@ -150,6 +152,7 @@ struct Search<'a> {
     query: Query,
     conditions: Conditions<'a>,
     signals: Signals,
+    central: Arc<Central>,
 }
 
 impl Search<'_> {
@@ -262,8 +265,8 @@ impl Search<'_> {
     }
 
     fn candidate(&self, note: &Arc<Note>, blocks: Vec<Scored>) -> Candidate {
-        let factors =
-            Factors::of(note, &self.current.snapshot, &self.signals, self.request.signals, self.now, self.config);
+        let central = self.central.of(&note.path, &self.current.snapshot);
+        let factors = Factors::of(note, central, &self.signals, self.request.signals, self.now, self.config);
         let share = if self.request.signals.support { self.config.support_share } else { 0.0 };
         Candidate::new(note, blocks, factors, share)
     }

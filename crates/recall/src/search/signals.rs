@@ -8,6 +8,7 @@ use chrono::{DateTime, FixedOffset, Utc};
 use dormouse_vault::meta::{Archived, Artefact, Communities, DreamLedger, DreamOutcome, Recency};
 use dormouse_vault::{NotePath, Vault};
 
+use super::centrality::Ranks;
 use super::reply::{SignalFreshness, SignalState};
 use super::request::SignalSwitches;
 use crate::config::RecallConfig;
@@ -34,6 +35,7 @@ struct Read<T> {
 pub(crate) struct MetaCache {
     kept: Mutex<Kept>,
     pub(crate) traits: Traits,
+    pub(crate) ranks: Ranks,
 }
 
 #[derive(Debug, Default)]

@@ -6,6 +6,7 @@
     reason = "a test stops where it fails, and breaks files on purpose"
 )]
 
+mod assist;
 mod boundary;
 mod cases;
 mod context;

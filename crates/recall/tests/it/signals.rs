@@ -1,7 +1,10 @@
 //! Each signal can decide a query, can be switched off, and is explained.
 
 use dormouse_fixtures::temp_vault;
-use dormouse_recall::{SearchRequest, SignalSwitches};
+use std::sync::Arc;
+
+use dormouse_recall::{Centrality, Recall, RecallConfig, SearchRequest, SignalSwitches, Spreading};
+use dormouse_vault::Vault;
 use expect_test::expect;
 
 use super::{paths, recall, search};
@@ -389,4 +392,46 @@ fn a_list_of_related_notes_states_nothing() {
     );
     let reply = search(&recall(&vault), "ferry leaves nine");
     assert_eq!(paths(&reply), ["digest/wiki/b.md", "digest/wiki/a.md"]);
+}
+
+/// The order of the answers with these settings.
+fn order(vault: &str, query: &str, config: RecallConfig) -> Vec<String> {
+    let vault = temp_vault(vault);
+    let vault = Arc::new(Vault::open(vault.path()).unwrap());
+    let recall = Recall::open(vault, config).unwrap();
+    paths(&search(&recall, query)).into_iter().map(str::to_owned).collect()
+}
+
+#[test]
+fn page_rank_asks_who_links_and_inbound_how_many() {
+    // Two nobodies link to a; one whom everybody links to links to b.
+    let vault = "=== a.md\nThe walrus came.\n=== b.md\nThe walrus came.\n=== n1.md\n[[a]]\n=== n2.md\n[[a]]\n\
+                 === hub.md\n[[b]]\n=== h1.md\n[[hub]]\n=== h2.md\n[[hub]]\n=== h3.md\n[[hub]]\n=== h4.md\n[[hub]]\n";
+    let by = |centrality| order(vault, "walrus", RecallConfig { centrality, ..RecallConfig::default() });
+    assert_eq!(by(Centrality::Inbound).first().map(String::as_str), Some("a.md"));
+    assert_eq!(by(Centrality::PageRank).first().map(String::as_str), Some("b.md"));
+}
+
+#[test]
+fn page_rank_follows_the_links_as_they_are_now() {
+    let folder = temp_vault("=== a.md\nThe walrus came.\n=== b.md\nThe walrus came.\n=== n.md\n[[a]]\n");
+    let vault = Arc::new(Vault::open(folder.path()).unwrap());
+    let config = RecallConfig { centrality: Centrality::PageRank, ..RecallConfig::default() };
+    let recall = Recall::open(Arc::clone(&vault), config).unwrap();
+    assert_eq!(paths(&search(&recall, "walrus"))[0], "a.md");
+    folder.write("n.md", "[[b]]\n");
+    vault.refresh().unwrap();
+    assert_eq!(paths(&search(&recall, "walrus"))[0], "b.md");
+}
+
+#[test]
+fn personalised_page_rank_adds_up_what_several_hits_reach() {
+    // x has none of the words; three hits link to it, and one hit to y.
+    let vault = "=== a.md\nWalrus [[x]]\n=== b.md\nWalrus [[x]]\n=== c.md\nWalrus [[x]]\n=== d.md\nWalrus [[y]]\n\
+                 === y.md\nNothing here.\n=== x.md\nNothing there.\n";
+    let by = |spreading| order(vault, "walrus", RecallConfig { spreading, ..RecallConfig::default() });
+    let place = |order: &[String], note: &str| order.iter().position(|path| path == note);
+    let ranked = by(Spreading::PageRank);
+    assert!(place(&ranked, "x.md").is_some(), "{ranked:?}");
+    assert!(place(&ranked, "y.md").is_none_or(|y| place(&ranked, "x.md") < Some(y)), "{ranked:?}");
 }

@@ -297,3 +297,16 @@ fn an_embedder_that_does_not_keep_to_the_rules_is_as_good_as_none() {
         assert!(status.problem.is_some() && status.notes == 0, "{status:?}");
     }
 }
+
+#[test]
+fn a_text_that_the_embedder_refuses_stops_nobody_else() {
+    let vault = cinema();
+    let embedder = Arc::new(films().refusing("ferry"));
+    let recall = ready(&vault, &embedder);
+    let status = recall.meaning_status().unwrap();
+    assert_eq!((status.notes, status.of_notes, status.refused, status.problem), (3, 3, 1, None));
+    assert_eq!(paths(&search(&recall, "loved cinema"))[0], "a.md");
+    let refused = search(&recall, "film ferry");
+    assert_eq!(refused.warnings.len(), 1, "{:?}", refused.warnings);
+    assert_eq!(state(&search(&recall, "loved film")), SignalState::Fresh, "a bad query is not the next one's trouble");
+}
