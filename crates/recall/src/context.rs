@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use dormouse_vault::meta::AccessKind;
+use dormouse_vault::meta::{AccessKind, Archived};
 use dormouse_vault::text::{estimate_tokens, truncate_chars};
 use dormouse_vault::{Layer, NotePath};
 use serde::{Deserialize, Serialize};
@@ -84,7 +84,9 @@ pub(crate) fn pack(recall: &Recall, query: &str, budget: usize) -> Result<Contex
             cited.extend(passage.cites.iter().cloned());
         }
     }
-    for cite in cited {
+    let archived = recall.vault().meta::<Archived>().value.filter(|_| recall.config().drop_archived);
+    let sleeps = |note: &NotePath| archived.as_ref().is_some_and(|archived| archived.notes.contains_key(note));
+    for cite in cited.into_iter().filter(|cite| !sleeps(&cite.note)) {
         if let Some(piece) = cited_block(recall, &cite) {
             packing.add(piece, "## Where it comes from", budget);
         }

@@ -344,10 +344,7 @@ impl Recall {
         rewritten.tell(&mut reply);
         page.turn(&mut reply, request);
         if request.expand > 0 {
-            let drops = self.config.drop_archived && !request.include_archived && request.signals.archive;
-            let archived = self.vault.meta::<Archived>().value.filter(|_| drops);
-            let sleeps = |path: &NotePath| archived.as_ref().is_some_and(|a| a.notes.contains_key(path));
-            expand(&mut reply, request, &current.snapshot, &sleeps);
+            expand(&mut reply, request, &current.snapshot, &|path| outcome.asleep.contains(path));
         }
         if !request.quiet {
             let paths: Vec<NotePath> = reply.hits.iter().map(|hit| hit.path.clone()).collect();

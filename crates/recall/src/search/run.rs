@@ -53,6 +53,8 @@ pub(crate) enum Pairing {
 pub(crate) struct Outcome {
     pub(crate) reply: SearchReply,
     pub(crate) stale: Vec<NotePath>,
+    /// The archived notes that were left out.
+    pub(crate) asleep: Arc<BTreeSet<NotePath>>,
 }
 
 /// Answers `request` from `current`.
@@ -95,6 +97,7 @@ pub(crate) fn run(
         }
         candidates = uncrowded(candidates, config.digest_crowd);
     }
+    let asleep = if search.drops_archived() { search.signals.archived() } else { Arc::default() };
     let (ranked, filtered) = (candidates.len(), search.is_filtered());
     let Read { hits, stale, copies } = search.hits(candidates, &terms);
     let total = ranked.saturating_sub(copies + stale.len());
@@ -107,7 +110,8 @@ pub(crate) fn run(
     if total == 0 && filtered && notices.is_empty() {
         notices.push("no note fulfils all of these conditions".to_owned());
     }
-    Ok(Outcome { reply: SearchReply { hits, total, freshness, warnings, notices, ..SearchReply::default() }, stale })
+    let reply = SearchReply { hits, total, freshness, warnings, notices, ..SearchReply::default() };
+    Ok(Outcome { reply, stale, asleep })
 }
 
 /// Notes as they were read for a reply.
@@ -294,15 +298,19 @@ impl Search<'_> {
     /// Whether a note fulfils every condition. A note is looked at when something stands in it, once.
     fn may(&self, key: NoteKey, wording: &Wording) -> bool {
         let others = || {
-            let asked_for = self.request.include_archived
-                || self.request.filters.wants_archived()
-                || self.query.filters.wants_archived();
-            let drop_archived = self.config.drop_archived && !asked_for && self.request.signals.archive;
             self.current.notes.get(&key).is_some_and(|note| {
-                !(drop_archived && self.signals.is_archived(&note.path)) && self.conditions.hold(note)
+                !(self.drops_archived() && self.signals.is_archived(&note.path)) && self.conditions.hold(note)
             })
         };
         wording.hold(key, |phrase| self.standing(key, phrase), others)
+    }
+
+    /// Whether archived notes are left out: by default, unless somebody asks for them.
+    fn drops_archived(&self) -> bool {
+        let asked_for = self.request.include_archived
+            || self.request.filters.wants_archived()
+            || self.query.filters.wants_archived();
+        self.config.drop_archived && !asked_for && self.request.signals.archive
     }
 
     fn lends(&self, key: NoteKey) -> bool {

@@ -109,10 +109,12 @@ impl Signals {
         }
         out.recency = out.take("recency", &kept.recency, switches.recency, now, days);
         // What sleeps goes on sleeping until consolidate wakes it.
-        if switches.archive {
-            kept.archived.renew(vault, |a: Archived| a.notes.into_keys().collect());
-        }
+        kept.archived.renew(vault, |a: Archived| a.notes.into_keys().collect());
         out.archived = out.take("archived", &kept.archived, switches.archive, now, None);
+        if !switches.archive {
+            // Nothing is dropped, and a condition may still ask for them.
+            out.archived = Arc::clone(&kept.archived.value);
+        }
         if switches.digests {
             kept.doubtful.renew(vault, |ledger: DreamLedger| doubtful(&ledger));
         }

@@ -435,3 +435,21 @@ fn personalised_page_rank_adds_up_what_several_hits_reach() {
     assert!(place(&ranked, "x.md").is_some(), "{ranked:?}");
     assert!(place(&ranked, "y.md").is_none_or(|y| place(&ranked, "x.md") < Some(y)), "{ranked:?}");
 }
+
+#[test]
+fn who_asks_for_archived_notes_gets_them_by_links_and_without_the_signal_too() {
+    let vault = temp_vault(
+        "=== digest/wiki/a.md\nferry\n=== digest/wiki/b.md\npier [[a]]\n=== meta/archived.json\n{\"version\":1,\"computed_at\":\"2026-01-01T00:00:00Z\",\"notes\":{\"digest/wiki/a.md\":{\"since\":\"2026-01-01\",\"score\":0.1}}}\n",
+    );
+    let recall = recall(&vault);
+    let ask = |query: &str, signals| {
+        let request = SearchRequest { expand: 1, signals, quiet: true, ..SearchRequest::new(query) };
+        let reply = recall.search(&request).unwrap();
+        (paths(&reply).len(), reply.expanded.len())
+    };
+    let on = SignalSwitches::ALL.without("links");
+    let off = on.without("archive");
+    assert_eq!(ask("pier", on), (1, 0), "asleep for whom links bring, too");
+    assert_eq!(ask("pier", off), (1, 1));
+    assert_eq!((ask("ferry is:archived", on).0, ask("ferry is:archived", off).0), (1, 1));
+}
