@@ -68,4 +68,4 @@ pub use progress::{Progress, Silent};
 pub use report::{ConsolidateReport, SplitDone, Task, TaskReport, TaskState, Theme};
 pub use run::{RunContext, run};
 pub use scheduler::{LastRuns, Scheduler};
-pub use time::recency;
+pub use time::{Sleeper, recency, sleepers};

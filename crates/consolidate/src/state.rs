@@ -1,32 +1,30 @@
-//! `.dormouse/consolidate.json`: when each task last ran, and which version of each digest note was
-//! seen when, so that an edit counts as activity without trusting a file's mtime.
+//! What the stage remembers between runs, under `.dormouse/`: when each task last ran
+//! (`consolidate.json`), and what was seen of each digest note (`consolidate/looked`), so that an
+//! edit counts as activity without trusting a file's mtime, and a note that did not change is not
+//! read through again.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
+use std::fs;
 
-use chrono::NaiveDate;
+use chrono::{Datelike, NaiveDate};
+use dormouse_vault::text::estimate_tokens;
 use dormouse_vault::{CommitError, NotePath, Vault, Version};
 use serde::{Deserialize, Serialize};
 
 use crate::cache;
-use crate::inputs::Inputs;
+use crate::error::ConsolidateError;
+use crate::inputs::{Digest, Inputs};
+use crate::progress::Watch;
 use crate::scheduler::LastRuns;
+use crate::time::{Dates, is_rule};
 
 const FILE: &str = "consolidate.json";
 
-/// What the stage remembers between runs beside the derived signals.
+/// The small part of the memory.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct State {
     pub(crate) last_runs: LastRuns,
-    pub(crate) seen: BTreeMap<NotePath, Seen>,
-}
-
-/// The version of a note at the last look.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Seen {
-    pub(crate) version: Version,
-    /// The day on which a new version was met; `None` as long as it is the first one known.
-    pub(crate) written: Option<NaiveDate>,
 }
 
 impl State {
@@ -37,20 +35,200 @@ impl State {
     pub(crate) fn store(&self, vault: &Vault) -> Result<(), CommitError> {
         cache::store(vault, FILE, self)
     }
+}
 
-    /// The state after a look at `inputs` on `today`. On the first look nothing counts as written:
-    /// a fresh clone makes nothing recent. Later, a note that is new or has other content does.
-    pub(crate) fn look(&self, inputs: &Inputs, today: NaiveDate) -> BTreeMap<NotePath, Seen> {
-        let first = self.seen.is_empty();
-        let seen = inputs.digests.iter().map(|digest| {
-            let version = digest.note.version;
-            let written = match self.seen.get(digest.path()) {
-                Some(seen) if seen.version == version => seen.written,
-                _ if first => None,
-                _ => Some(today),
+/// What was seen of one digest note. All but `written` is a pure function of its text and path.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Looked {
+    pub(crate) version: Version,
+    /// The day on which other content than before was met; `None` as long as it is the first known.
+    pub(crate) written: Option<NaiveDate>,
+    /// The days that it states.
+    pub(crate) dates: Dates,
+    /// `pinned: true`.
+    pub(crate) pinned: bool,
+    /// It states a rule.
+    pub(crate) rule: bool,
+    /// Estimated tokens of its body.
+    pub(crate) tokens: u32,
+}
+
+impl Looked {
+    fn of(digest: &Digest, written: Option<NaiveDate>) -> Self {
+        let doc = digest.note.document();
+        let tokens = estimate_tokens(digest.text.get(doc.body.clone()).unwrap_or(""));
+        Self {
+            version: digest.note.version,
+            written,
+            dates: Dates::of(&digest.note, &doc),
+            pinned: doc.frontmatter.is_true("pinned"),
+            rule: is_rule(digest),
+            tokens: u32::try_from(tokens).unwrap_or(u32::MAX),
+        }
+    }
+}
+
+/// What the last look saw, in path order.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Memory {
+    notes: Vec<(Box<str>, Looked)>,
+}
+
+impl Memory {
+    const FILE: &'static str = "consolidate/looked";
+    const HEAD: &'static [u8] = b"dormouse looked 1\n";
+    /// No day.
+    const NEVER: i32 = i32::MIN;
+
+    /// What was kept; nothing when that is missing, cut or of another build.
+    pub(crate) fn load(vault: &Vault) -> Self {
+        let bytes = fs::read(vault.cache_dir().join(Self::FILE)).unwrap_or_default();
+        Self { notes: Self::read(&bytes).unwrap_or_default() }
+    }
+
+    /// Keeps `looked`, the look at `inputs`.
+    pub(crate) fn store(vault: &Vault, inputs: &Inputs, looked: &[Looked]) -> Result<(), CommitError> {
+        vault.write_cache(Self::FILE, &Self::bytes(inputs.digests.iter().map(Digest::path).zip(looked)))
+    }
+
+    /// The look of now: in the order of `inputs`, what the note's text says and the day on which
+    /// it was found changed. On the first look nothing counts as changed, and neither does a note
+    /// that is new (its own dates speak for it) or has moved: a fresh clone makes nothing recent.
+    /// Reads through what has changed alone; else linear with a small constant.
+    pub(crate) fn look(
+        &self,
+        inputs: &Inputs,
+        today: NaiveDate,
+        watch: &Watch<'_>,
+    ) -> Result<Vec<Looked>, ConsolidateError> {
+        let mut out = Vec::with_capacity(inputs.digests.len());
+        let mut moved: Option<HashMap<Version, &Looked>> = None;
+        let mut rest = self.notes.iter().peekable();
+        for (at, digest) in inputs.digests.iter().enumerate() {
+            if at % 64 == 0 {
+                watch.check()?;
+            }
+            let (path, version) = (digest.path().as_str(), digest.note.version);
+            while rest.next_if(|(have, _)| **have < *path).is_some() {}
+            let before = rest.next_if(|(have, _)| **have == *path).map(|(_, looked)| looked);
+            out.push(match before {
+                Some(before) if before.version == version => before.clone(),
+                Some(_) => Looked::of(digest, Some(today)),
+                None => {
+                    let moved = moved.get_or_insert_with(|| self.gone(inputs));
+                    Looked::of(digest, moved.get(&version).and_then(|looked| looked.written))
+                }
+            });
+        }
+        Ok(out)
+    }
+
+    /// What was seen of notes that are no more, by their content.
+    fn gone(&self, inputs: &Inputs) -> HashMap<Version, &Looked> {
+        let there = |path: &str| inputs.digests.binary_search_by(|d| d.path().as_str().cmp(path)).is_ok();
+        self.notes.iter().filter(|(path, _)| !there(path)).map(|(_, looked)| (looked.version, looked)).collect()
+    }
+
+    fn bytes<'a>(notes: impl Iterator<Item = (&'a NotePath, &'a Looked)>) -> Vec<u8> {
+        let day = |day: &NaiveDate| day.num_days_from_ce().to_le_bytes();
+        let mut out = Self::HEAD.to_vec();
+        for (path, looked) in notes {
+            let path = path.as_str();
+            let Ok(length) = u16::try_from(path.len()) else {
+                continue;
             };
-            (digest.path().clone(), Seen { version, written })
-        });
-        seen.collect()
+            out.extend_from_slice(&length.to_le_bytes());
+            out.extend_from_slice(path.as_bytes());
+            out.extend_from_slice(looked.version.as_bytes());
+            out.extend_from_slice(&looked.written.as_ref().map_or(Self::NEVER.to_le_bytes(), day));
+            out.extend_from_slice(&looked.tokens.to_le_bytes());
+            out.push(u8::from(looked.pinned) | u8::from(looked.rule) << 1);
+            let dates = looked.dates.0.iter().take(Dates::MOST);
+            out.push(dates.len() as u8);
+            dates.for_each(|date| out.extend_from_slice(&day(date)));
+        }
+        let sum = Version::of(&out);
+        out.extend_from_slice(sum.as_bytes());
+        out
+    }
+
+    fn read(bytes: &[u8]) -> Option<Vec<(Box<str>, Looked)>> {
+        let (body, sum) = bytes.split_last_chunk::<16>()?;
+        if Version::of(body).as_bytes() != sum {
+            return None;
+        }
+        let mut from = Cut(body.strip_prefix(Self::HEAD)?);
+        let mut out = Vec::new();
+        while !from.0.is_empty() {
+            let length = usize::from(u16::from_le_bytes(from.take()?));
+            let path: Box<str> = std::str::from_utf8(from.some(length)?).ok()?.into();
+            let version = Version::from_bytes(from.take()?);
+            let written = match from.number()? {
+                Self::NEVER => None,
+                day => Some(NaiveDate::from_num_days_from_ce_opt(day)?),
+            };
+            let tokens = u32::from_le_bytes(from.take()?);
+            let [flags, dates] = from.take()?;
+            let dates = (0..dates).map(|_| NaiveDate::from_num_days_from_ce_opt(from.number()?));
+            let dates = Dates(dates.collect::<Option<_>>()?);
+            let (pinned, rule) = (flags & 1 != 0, flags & 2 != 0);
+            out.push((path, Looked { version, written, dates, pinned, rule, tokens }));
+        }
+        Some(out)
+    }
+}
+
+/// Bytes that are taken from the front.
+struct Cut<'a>(&'a [u8]);
+
+impl<'a> Cut<'a> {
+    fn some(&mut self, length: usize) -> Option<&'a [u8]> {
+        let (head, rest) = self.0.split_at_checked(length)?;
+        self.0 = rest;
+        Some(head)
+    }
+
+    fn take<const N: usize>(&mut self) -> Option<[u8; N]> {
+        let (head, rest) = self.0.split_first_chunk()?;
+        self.0 = rest;
+        Some(*head)
+    }
+
+    fn number(&mut self) -> Option<i32> {
+        self.take().map(i32::from_le_bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn looked(seed: u8) -> Looked {
+        let day = |n: i32| NaiveDate::from_num_days_from_ce_opt(730_000 + n).unwrap();
+        Looked {
+            version: Version::of(&[seed]),
+            written: (seed % 3 == 0).then(|| day(i32::from(seed))),
+            dates: Dates((0..seed % 4).map(|n| day(i32::from(n))).collect()),
+            pinned: seed % 2 == 0,
+            rule: seed % 5 == 0,
+            tokens: u32::from(seed) * 1000,
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_kept_is_read_back_and_a_file_that_is_not_whole_is_none(
+            seeds in prop::collection::vec(any::<u8>(), 0..20),
+            cut in 0_usize..200,
+        ) {
+            let paths: Vec<NotePath> = (0..seeds.len()).map(|n| NotePath::new(&format!("文/{n:02}.md")).unwrap()).collect();
+            let notes: Vec<Looked> = seeds.into_iter().map(looked).collect();
+            let bytes = Memory::bytes(paths.iter().zip(&notes));
+            let back = Memory::read(&bytes).unwrap();
+            prop_assert!(back.iter().map(|(p, l)| (&**p, l)).eq(paths.iter().map(NotePath::as_str).zip(&notes)));
+            prop_assert!(Memory::read(&bytes[..bytes.len() - 1 - cut.min(bytes.len() - 1)]).is_none());
+        }
     }
 }
