@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::fs;
 
-use chrono::{Datelike, NaiveDate};
+use chrono::{Datelike, Duration, NaiveDate};
 use dormouse_vault::text::estimate_tokens;
 use dormouse_vault::{CommitError, NotePath, Vault, Version};
 use serde::{Deserialize, Serialize};
@@ -41,8 +41,8 @@ impl State {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Looked {
     pub(crate) version: Version,
-    /// The day on which other content than before was met; `None` as long as it is the first known.
-    pub(crate) written: Option<NaiveDate>,
+    /// The days on which other content than before was met; none as long as it is the first known.
+    pub(crate) written: Written,
     /// The days that it states.
     pub(crate) dates: Dates,
     /// `pinned: true`.
@@ -53,8 +53,34 @@ pub(crate) struct Looked {
     pub(crate) tokens: u32,
 }
 
+/// On which days a note was found changed: the last one, by each clock that was believed. Normally
+/// one; more when the clock was set far ahead or back in between, so that a day it made up replaces
+/// no true one.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Written(pub(crate) Vec<NaiveDate>);
+
+impl Written {
+    const MOST: usize = 4;
+    /// Changes further apart than this are told apart: by then the earlier one has lost its weight.
+    const SPAN: Duration = Duration::days(120);
+
+    fn on(mut self, today: NaiveDate) -> Self {
+        let since = |day: &NaiveDate| today.signed_duration_since(*day);
+        match self.0.iter_mut().find(|day| since(day) >= Duration::zero() && since(day) <= Self::SPAN) {
+            Some(day) => *day = today,
+            None => {
+                if self.0.len() == Self::MOST {
+                    self.0.remove(0);
+                }
+                self.0.push(today);
+            }
+        }
+        self
+    }
+}
+
 impl Looked {
-    fn of(digest: &Digest, written: Option<NaiveDate>) -> Self {
+    fn of(digest: &Digest, written: Written) -> Self {
         let doc = digest.note.document();
         let tokens = estimate_tokens(digest.text.get(doc.body.clone()).unwrap_or(""));
         Self {
@@ -77,9 +103,6 @@ pub(crate) struct Memory {
 impl Memory {
     const FILE: &'static str = "consolidate/looked";
     const HEAD: &'static [u8] = b"dormouse looked 1\n";
-    /// No day.
-    const NEVER: i32 = i32::MIN;
-
     /// What was kept; nothing when that is missing, cut or of another build.
     pub(crate) fn load(vault: &Vault) -> Self {
         let bytes = fs::read(vault.cache_dir().join(Self::FILE)).unwrap_or_default();
@@ -113,10 +136,10 @@ impl Memory {
             let before = rest.next_if(|(have, _)| **have == *path).map(|(_, looked)| looked);
             out.push(match before {
                 Some(before) if before.version == version => before.clone(),
-                Some(_) => Looked::of(digest, Some(today)),
+                Some(before) => Looked::of(digest, before.written.clone().on(today)),
                 None => {
                     let moved = moved.get_or_insert_with(|| self.gone(inputs));
-                    Looked::of(digest, moved.get(&version).and_then(|looked| looked.written))
+                    Looked::of(digest, moved.get(&version).map(|looked| looked.written.clone()).unwrap_or_default())
                 }
             });
         }
@@ -140,12 +163,13 @@ impl Memory {
             out.extend_from_slice(&length.to_le_bytes());
             out.extend_from_slice(path.as_bytes());
             out.extend_from_slice(looked.version.as_bytes());
-            out.extend_from_slice(&looked.written.as_ref().map_or(Self::NEVER.to_le_bytes(), day));
             out.extend_from_slice(&looked.tokens.to_le_bytes());
             out.push(u8::from(looked.pinned) | u8::from(looked.rule) << 1);
-            let dates = looked.dates.0.iter().take(Dates::MOST);
-            out.push(dates.len() as u8);
-            dates.for_each(|date| out.extend_from_slice(&day(date)));
+            for days in [&looked.dates.0, &looked.written.0] {
+                let days = days.iter().take(usize::from(u8::MAX));
+                out.push(days.len() as u8);
+                days.for_each(|date| out.extend_from_slice(&day(date)));
+            }
         }
         let sum = Version::of(&out);
         out.extend_from_slice(sum.as_bytes());
@@ -163,14 +187,9 @@ impl Memory {
             let length = usize::from(u16::from_le_bytes(from.take()?));
             let path: Box<str> = std::str::from_utf8(from.some(length)?).ok()?.into();
             let version = Version::from_bytes(from.take()?);
-            let written = match from.number()? {
-                Self::NEVER => None,
-                day => Some(NaiveDate::from_num_days_from_ce_opt(day)?),
-            };
             let tokens = u32::from_le_bytes(from.take()?);
-            let [flags, dates] = from.take()?;
-            let dates = (0..dates).map(|_| NaiveDate::from_num_days_from_ce_opt(from.number()?));
-            let dates = Dates(dates.collect::<Option<_>>()?);
+            let [flags] = from.take()?;
+            let (dates, written) = (Dates(from.days()?), Written(from.days()?));
             let (pinned, rule) = (flags & 1 != 0, flags & 2 != 0);
             out.push((path, Looked { version, written, dates, pinned, rule, tokens }));
         }
@@ -194,8 +213,10 @@ impl<'a> Cut<'a> {
         Some(*head)
     }
 
-    fn number(&mut self) -> Option<i32> {
-        self.take().map(i32::from_le_bytes)
+    /// Days behind their number.
+    fn days(&mut self) -> Option<Vec<NaiveDate>> {
+        let [count] = self.take()?;
+        (0..count).map(|_| NaiveDate::from_num_days_from_ce_opt(i32::from_le_bytes(self.take()?))).collect()
     }
 }
 
@@ -209,12 +230,22 @@ mod tests {
         let day = |n: i32| NaiveDate::from_num_days_from_ce_opt(730_000 + n).unwrap();
         Looked {
             version: Version::of(&[seed]),
-            written: (seed % 3 == 0).then(|| day(i32::from(seed))),
+            written: Written((0..seed % 3).map(|n| day(i32::from(n) * 50)).collect()),
             dates: Dates((0..seed % 4).map(|n| day(i32::from(n))).collect()),
             pinned: seed % 2 == 0,
             rule: seed % 5 == 0,
             tokens: u32::from(seed) * 1000,
         }
+    }
+
+    #[test]
+    fn a_day_that_a_wrong_clock_made_up_replaces_no_true_one() {
+        let day = |text: &str| text.parse::<NaiveDate>().unwrap();
+        let days = ["2026-01-01", "2026-01-09", "2031-06-01", "2031-06-03", "2026-01-10", "2000-01-01", "2026-03-01"];
+        let written = days.iter().fold(Written::default(), |written, text| written.on(day(text)));
+        assert_eq!(written.0, [day("2026-03-01"), day("2031-06-03"), day("2000-01-01")]);
+        let many = (0..9).fold(Written::default(), |written, n| written.on(day("2000-01-01") + Duration::days(400 * n)));
+        assert_eq!(many.0.len(), Written::MOST);
     }
 
     proptest! {

@@ -49,7 +49,7 @@ pub(super) struct Evidence<'a> {
 pub(super) fn last_active(evidence: &Evidence<'_>, sources: &mut Sources<'_>, today: NaiveDate) -> Option<NaiveDate> {
     let usable = |day: NaiveDate| by(day, today);
     let stated = evidence.looked.into_iter().flat_map(|l| &l.dates.0).copied();
-    let written = evidence.looked.and_then(|l| l.written);
+    let written = evidence.looked.into_iter().flat_map(|l| &l.written.0).copied();
     let hit = evidence.hits.and_then(|days| days.keys().rev().find_map(|day| usable(*day)));
     let own = stated.chain(written).chain(evidence.last).filter_map(usable).chain(hit).max();
     let known = own.into_iter().chain(sources.newest(&evidence.note.path, today)).max();

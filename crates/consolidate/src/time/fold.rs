@@ -51,8 +51,9 @@ fn prune(days: &mut Days, config: &TimeConfig, today: NaiveDate) {
     }
     let old = days.keys().rev().filter(|d| by(**d, today).is_some() && !within(**d, today, config.window_days));
     let ahead = days.keys().filter(|d| by(**d, today).is_none());
-    let excess: Vec<NaiveDate> =
-        old.skip(config.history_days).chain(ahead.skip(config.history_days)).copied().collect();
+    // As many as are ever behind us: a clock that is set back must not cost what was used since.
+    let most_ahead = config.history_days + config.window_days as usize + 1;
+    let excess: Vec<NaiveDate> = old.skip(config.history_days).chain(ahead.skip(most_ahead)).copied().collect();
     for day in excess {
         days.remove(&day);
     }
@@ -72,6 +73,6 @@ mod tests {
         prune(&mut days, &config, today);
         let first = days.keys().next().unwrap().to_string();
         let last = days.keys().next_back().unwrap().to_string();
-        assert_eq!((days.len(), first.as_str(), last.as_str()), (5 + 31 + 5, "2026-10-27", "2026-12-06"));
+        assert_eq!((days.len(), first.as_str(), last.as_str()), (5 + 31 + 36, "2026-10-27", "2027-01-06"));
     }
 }

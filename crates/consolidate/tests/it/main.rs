@@ -16,6 +16,7 @@ mod health;
 mod runs;
 mod split;
 mod time;
+mod year;
 
 use dormouse_consolidate::{ConsolidateConfig, ConsolidateReport, RunContext, Silent, Task, run};
 use dormouse_fixtures::TempVault;

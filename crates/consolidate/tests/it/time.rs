@@ -132,12 +132,12 @@ fn hits_are_folded_once_a_note_and_day_with_the_strongest_use() {
     }
     consolidate(&vault, NOON, &[Task::Time]);
     let log = serde_json::to_string(&meta::<AccessLog>(&vault).notes).unwrap();
-    expect![[r#"{"digest/wiki/a.md":{"2026-11-28":"read","2026-11-29":"returned","2026-11-30":"returned"}}"#]]
+    expect![[r#"{"digest/wiki/a.md":{"2026-11-28":"read","2026-11-29":"returned","2031-01-01":"returned"}}"#]]
         .assert_eq(&log);
     consolidate(&vault, NOON, &[Task::Time]);
     assert_eq!(serde_json::to_string(&meta::<AccessLog>(&vault).notes).unwrap(), log);
     expect![[r#"
-        a 1 2026-11-30 3
+        a 1 2026-11-29 2
     "#]]
     .assert_eq(&ages(&vault));
 }
