@@ -62,7 +62,7 @@ pub use config::{
 };
 pub use duplicates::{DuplicatePair, DuplicateReason};
 pub use error::ConsolidateError;
-pub use health::{Finding, FindingKind, HealthReport, Severity};
+pub use health::{Finding, FindingKind, Freshness, HealthReport, KindCount, Severity, SignalState, examine};
 pub use pagerank::PageRank;
 pub use progress::{Progress, Silent};
 pub use report::{ConsolidateReport, SplitDone, Task, TaskReport, TaskState, Theme};

@@ -14,8 +14,8 @@ use crate::error::ConsolidateError;
 use crate::inputs::Inputs;
 use crate::progress::{Progress, Watch};
 use crate::report::{ConsolidateReport, SplitDone, Task, TaskReport, TaskState, Theme};
-use crate::state::{Looked, Memory, State};
-use crate::{cache, communities, duplicates, health, split, time};
+use crate::state::{Looked, Memory, PairsFound, State};
+use crate::{communities, duplicates, health, split, time};
 
 /// What a run works with. Everything from outside comes in here.
 pub struct RunContext<'a> {
@@ -238,7 +238,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    fn duplicates(&self, report: &mut ConsolidateReport, done: &mut TaskReport) -> Result<(), ConsolidateError> {
+    fn duplicates(&mut self, report: &mut ConsolidateReport, done: &mut TaskReport) -> Result<(), ConsolidateError> {
         let context = &self.context;
         let inputs = self.inputs()?;
         let copies = duplicates::conflict_copies(context.vault, &inputs.snapshot)?;
@@ -247,25 +247,37 @@ impl Run<'_> {
         let entry = duplicates::entry(inputs, &pairs, &page, context.config.duplicates.max_pairs, context.clock.now());
         count(done, "notes", inputs.digests.len());
         count(done, "pairs", pairs.len());
+        let day = context.clock.today();
+        let found = PairsFound { count: pairs.len(), day };
         report.duplicates = pairs;
         if let Some(entry) = entry {
             context.vault.commit(&audit::append(&[entry], context.vault.layout()))?;
         }
+        self.state.pairs = Some(found);
         Ok(())
     }
 
-    fn health(&self, report: &mut ConsolidateReport, done: &mut TaskReport) -> Result<(), ConsolidateError> {
+    fn health(&mut self, report: &mut ConsolidateReport, done: &mut TaskReport) -> Result<(), ConsolidateError> {
+        self.look(Task::Health)?;
         let context = &self.context;
         let inputs = self.inputs()?;
-        let baseline = cache::load::<health::Baseline>(context.vault, health::BASELINE_FILE);
-        let signals = health::Signals::read(context.vault);
+        let watch = self.watch(Task::Health);
+        let baseline = health::Baseline::load(context.vault);
         let now = context.clock.now();
-        let found = health::check(inputs, &signals, baseline.as_ref(), context.config, now, &self.watch(Task::Health))?;
+        let ground = health::Ground {
+            signals: &health::Signals::read(context.vault),
+            baseline: baseline.as_ref(),
+            looked: self.looked.as_deref().unwrap_or_default(),
+            pairs: self.state.pairs,
+            config: context.config,
+            now,
+        };
+        let found = health::check(inputs, &ground, &watch)?;
         let page = self.todays_page("health")?;
-        if let Some(entry) = health::entry(&found, &page, context.config.health.max_listed, now) {
+        if let Some(entry) = health::entry(&found, &page, now) {
             context.vault.commit(&audit::append(&[entry], context.vault.layout()))?;
         }
-        cache::store(context.vault, health::BASELINE_FILE, &health::Baseline::of(inputs))?;
+        health::Baseline::store(context.vault, inputs, baseline.as_ref())?;
         count(done, "severe", found.severe);
         count(done, "warnings", found.warnings);
         count(done, "notices", found.notices);

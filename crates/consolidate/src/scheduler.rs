@@ -96,13 +96,20 @@ fn later(at: DateTime<Utc>, by: Duration) -> DateTime<Utc> {
 #[derive(Debug, Clone, Default)]
 pub struct Scheduler {
     config: ScheduleConfig,
+    quiet: Option<Duration>,
 }
 
 impl Scheduler {
     /// A scheduler with these settings.
     #[must_use]
     pub fn new(config: ScheduleConfig) -> Self {
-        Self { config }
+        Self { config, quiet: None }
+    }
+
+    /// The same, but for `quiet` in place of the settings' minutes.
+    #[must_use]
+    pub fn with_quiet(self, quiet: Duration) -> Self {
+        Self { quiet: Some(quiet), ..self }
     }
 
     /// The tasks that are due at `now`, in running order: none before there has been quiet since
@@ -137,7 +144,7 @@ impl Scheduler {
     /// How long there must have been quiet.
     #[must_use]
     pub fn quiet(&self) -> Duration {
-        Duration::minutes(i64::from(self.config.quiet_minutes))
+        self.quiet.unwrap_or_else(|| Duration::minutes(i64::from(self.config.quiet_minutes)))
     }
 
     fn is_due(&self, task: Task, now: DateTime<Utc>, last: &LastRuns) -> bool {
@@ -230,6 +237,23 @@ mod tests {
             &[],
             expect!["split communities time duplicates health"],
         );
+    }
+
+    #[test]
+    fn a_task_that_failed_is_left_alone_for_an_hour_and_the_others_are_not() {
+        let mut last = LastRuns::default();
+        last.fail(Task::Communities, at("2026-11-30T10:00:00+08:00").to_utc());
+        let due = |now: &str| {
+            let due = Scheduler::default().due(at(now), at("2026-11-30T09:00:00+08:00"), &last);
+            due.into_iter().map(Task::as_str).collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(due("2026-11-30T10:59:59+08:00"), "split time duplicates health");
+        assert_eq!(due("2026-11-30T11:00:00+08:00"), "split communities time duplicates health");
+        // A failure that a wrong clock stamped does not silence it.
+        assert_eq!(due("2026-11-30T09:30:00+08:00"), "split communities time duplicates health");
+        let mut ran = last.clone();
+        ran.set(Task::Communities, at("2026-11-30T11:00:00+08:00").to_utc());
+        assert_eq!(ran.failed(Task::Communities), None);
     }
 
     #[test]

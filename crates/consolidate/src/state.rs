@@ -25,6 +25,15 @@ const FILE: &str = "consolidate.json";
 #[serde(default)]
 pub(crate) struct State {
     pub(crate) last_runs: LastRuns,
+    pub(crate) pairs: Option<PairsFound>,
+}
+
+/// What the last search for duplicates found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct PairsFound {
+    pub(crate) count: usize,
+    /// The day of its page.
+    pub(crate) day: NaiveDate,
 }
 
 impl State {
@@ -198,16 +207,16 @@ impl Memory {
 }
 
 /// Bytes that are taken from the front.
-struct Cut<'a>(&'a [u8]);
+pub(crate) struct Cut<'a>(pub(crate) &'a [u8]);
 
 impl<'a> Cut<'a> {
-    fn some(&mut self, length: usize) -> Option<&'a [u8]> {
+    pub(crate) fn some(&mut self, length: usize) -> Option<&'a [u8]> {
         let (head, rest) = self.0.split_at_checked(length)?;
         self.0 = rest;
         Some(head)
     }
 
-    fn take<const N: usize>(&mut self) -> Option<[u8; N]> {
+    pub(crate) fn take<const N: usize>(&mut self) -> Option<[u8; N]> {
         let (head, rest) = self.0.split_first_chunk()?;
         self.0 = rest;
         Some(*head)
