@@ -58,9 +58,18 @@ pub(crate) enum Command {
     /// Make a folder a vault: the layers' folders and a commented dormouse.toml. Touches no note.
     #[command(after_help = "Example: dormouse init ~/Notes")]
     Init(InitArgs),
-    /// The health of the memory: layers, pending material, signals, problems.
-    #[command(after_help = "Example: dormouse status --json")]
+    /// The health of the memory on one panel: layers, the stages' last runs, signals, findings.
+    #[command(after_help = "Example: dormouse status --json\n\
+        Only looks, and exits 0 whatever it finds. docs/consolidate.md names the fields of --json.")]
     Status,
+    /// What a person must act on, each with what to do next.
+    #[command(after_help = "Example: dormouse doctor || notify-send \"the memory needs you\"\n\
+        Only looks. Exit codes: 0 nothing has to be done · 1 something has")]
+    Doctor(DoctorArgs),
+    /// Digests that sleep: which and why, and how to wake one.
+    #[command(after_help = "Examples: dormouse archive list --json\n          \
+        dormouse archive thaw digest/wiki/ferry \"Old harbour\"")]
+    Archive(ArchiveArgs),
     /// Find what was written about something, ranked and explained.
     #[command(after_help = "Example: dormouse search \"in:digest tag:search why not RRF\" --explain\n\
         Example: dormouse search \"ferry links:Harbour date:last-week\" --expand 1 --budget 4000\n\
@@ -119,10 +128,13 @@ pub(crate) enum Command {
     /// Pack what is known about a question into a cited Markdown block for a model.
     #[command(after_help = "Example: dormouse context \"how do we release\" --budget 1500")]
     Context(ContextArgs),
-    /// Print what changes in the vault, as it happens, until Ctrl-C.
+    /// Print what changes in the vault, as it happens, and consolidate while it is quiet, until Ctrl-C.
     #[command(after_help = "Example: dormouse watch --json | while read -r line; do echo \"$line\"; done\n\
-        + is new, ~ has other content, - is gone. With --json one object a line, by its type:\n\
-        watching {root} first, delta {added, changed, removed}, problems {problems} when watching is hindered or is no more.")]
+        + is new, ~ has other content, - is gone. After ten minutes (`schedule.quiet_minutes` of dormouse.toml) without\n\
+        a change or a search, what is due is done: daily time and health, weekly split, communities and duplicates. A\n\
+        change or a search stops it at once; it goes on when there is quiet again. With --json one object a line, by\n\
+        its type: watching {root} first, delta {added, changed, removed}, problems {problems} when watching is hindered\n\
+        or is no more, upkeep-begins {tasks}, upkeep-ended {report} or {error}.")]
     Watch(WatchArgs),
     /// Print a completion script.
     #[command(after_help = "Example: dormouse completions bash > ~/.local/share/bash-completion/completions/dormouse")]
@@ -306,6 +318,42 @@ pub(crate) struct WatchArgs {
     /// End after so many changes.
     #[arg(long, value_name = "N")]
     pub(crate) deltas: Option<u64>,
+    /// Seconds without a change or a search before what is due is done. Default: that of dormouse.toml.
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(0..=31_536_000))]
+    pub(crate) quiet: Option<u32>,
+    /// Only watch: never consolidate.
+    #[arg(long, conflicts_with = "quiet")]
+    pub(crate) no_upkeep: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DoctorArgs {
+    /// Findings of one kind that are shown; the rest is counted.
+    #[arg(short = 'n', long, default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub(crate) limit: u32,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ArchiveArgs {
+    #[command(subcommand)]
+    pub(crate) act: ArchiveAct,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ArchiveAct {
+    /// Digests that sleep, the longest first: since when, and why.
+    List {
+        /// How many at the most; the rest is counted.
+        #[arg(short = 'n', long, default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+        limit: u32,
+    },
+    /// Wake digests: noted as if they had been read just now, so that they stay awake as long as
+    /// any note that was.
+    Thaw {
+        /// Paths, or names as in a wikilink.
+        #[arg(required = true)]
+        notes: Vec<String>,
+    },
 }
 
 #[derive(Debug, Args)]

@@ -180,3 +180,143 @@ fn the_report_is_plain_json_with_a_schema() {
     let schema = serde_json::to_string(&schemars::schema_for!(dormouse_consolidate::ConsolidateReport)).unwrap();
     assert!(schema.contains("\"communities\""));
 }
+
+/// Panics when a task begins.
+struct Faulty(Task);
+
+impl Progress for Faulty {
+    fn begin(&self, task: Task, _: u64) {
+        assert!(task != self.0, "tripped over a note");
+    }
+}
+
+#[test]
+fn a_panic_in_a_task_is_its_failure_and_the_others_run() {
+    let vault = temp_vault(&digest("a", "[[b]]"));
+    let open = Vault::open(vault.path()).unwrap();
+    let config = ConsolidateConfig::default();
+    let now = clock(NOON);
+    let faulty = Faulty(Task::Time);
+    let context =
+        RunContext { vault: &open, clock: &now, config: &config, seed: 0, progress: &faulty, cancel: &|| false };
+    let report = run(context, &Task::ALL).unwrap();
+    let states: Vec<String> = report.tasks.iter().map(|t| format!("{} {:?}\n", t.task, t.state)).collect();
+    expect![[r#"
+        split Done
+        communities Done
+        time Failed { reason: "a fault in this program, please report it: tripped over a note" }
+        duplicates Done
+        health Done
+    "#]]
+    .assert_eq(&states.concat());
+    assert!(!vault.exists("meta/recency.json"));
+    // It is left alone for an hour, and the lock is free.
+    let last = LastRuns::load(&open);
+    assert!(last.failed(Task::Time).is_some() && last.get(Task::Time).is_none());
+    assert_eq!(consolidate(&vault, NOON, &[Task::Time]).state(Task::Time), Some(&TaskState::Done));
+}
+
+/// Notes enough that a run takes its time.
+fn many(count: usize) -> dormouse_fixtures::TempVault {
+    let vault = temp_vault("=== daily/2026-11-29/e.md\nx\n");
+    for n in 0..count {
+        let theme = n % 40;
+        let text = format!(
+            "---\nname: Note {n}\ncreated: 2026-{:02}-01\n---\n# Note {n}\n\nThe word{theme} of theme{theme} meets word{n} \
+             under the lamp{} beside the river{}. [[n{}]] [[n{}]]\n\nderived_from:: [[daily/2026-11-29/e]]\n",
+            1 + n % 11,
+            n % 97,
+            n % 53,
+            (n + 40) % count,
+            (n * 7 + theme) % count
+        );
+        vault.write(&format!("digest/wiki/n{n}.md"), text);
+    }
+    vault
+}
+
+#[test]
+fn a_run_ends_within_a_second_whenever_the_foreground_wakes_and_leaves_whole_files() {
+    let vault = many(3_000);
+    let open = Vault::open(vault.path()).unwrap();
+    let before = notes(&vault);
+    let config = ConsolidateConfig::default();
+    let now = clock(NOON);
+    let mut slowest = std::time::Duration::ZERO;
+    let (mut cancelled, mut wait) = (0, 1);
+    // Moments spread over the run, from its first millisecond to its end.
+    loop {
+        let woke = Mutex::new(None);
+        let flag = std::sync::atomic::AtomicBool::new(false);
+        let report = std::thread::scope(|scope| {
+            scope.spawn(|| {
+                std::thread::sleep(std::time::Duration::from_millis(wait));
+                *woke.lock().unwrap() = Some(std::time::Instant::now());
+                flag.store(true, Ordering::SeqCst);
+            });
+            let context = RunContext {
+                vault: &open,
+                clock: &now,
+                config: &config,
+                seed: 0,
+                progress: &Silent,
+                cancel: &|| flag.load(Ordering::SeqCst),
+            };
+            let report = run(context, &Task::ALL).unwrap();
+            slowest = slowest.max(woke.lock().unwrap().map(|at| at.elapsed()).unwrap_or_default());
+            report
+        });
+        let stopped = report.tasks.iter().any(|t| t.state != TaskState::Done);
+        cancelled += usize::from(stopped);
+        for (path, bytes) in vault.files().iter().filter(|(path, _)| path.starts_with("meta/")) {
+            assert!(serde_json::from_slice::<serde_json::Value>(bytes).is_ok(), "{path} is whole");
+        }
+        if !stopped {
+            break;
+        }
+        wait += 1 + wait / 3;
+    }
+    assert!(cancelled >= 3, "{cancelled} runs were stopped");
+    assert!(slowest < std::time::Duration::from_secs(1), "it took {slowest:?} to stop");
+    assert_eq!(notes(&vault), before);
+}
+
+/// Takes a note away while a task is under way.
+struct Thief<'a>(&'a dormouse_fixtures::TempVault);
+
+impl Progress for Thief<'_> {
+    fn begin(&self, task: Task, _: u64) {
+        let stolen = format!("digest/wiki/n{}.md", task as usize);
+        if self.0.exists(&stolen) {
+            self.0.remove(&stolen);
+        }
+    }
+}
+
+#[test]
+fn notes_that_go_in_the_middle_of_a_run_are_left_to_the_next() {
+    let vault = many(12);
+    let open = Vault::open(vault.path()).unwrap();
+    let config = ConsolidateConfig::default();
+    let now = clock(NOON);
+    let thief = Thief(&vault);
+    let context =
+        RunContext { vault: &open, clock: &now, config: &config, seed: 0, progress: &thief, cancel: &|| false };
+    let report = run(context, &Task::ALL).unwrap();
+    assert!(report.tasks.iter().all(|t| t.state == TaskState::Done), "{report:?}");
+    let again = consolidate(&vault, NOON, &Task::ALL);
+    assert!(again.tasks.iter().all(|t| t.state == TaskState::Done), "{again:?}");
+    let recency: dormouse_vault::meta::Recency = crate::meta(&vault);
+    assert_eq!(recency.notes.len(), 7);
+}
+
+#[test]
+fn without_its_cache_a_run_makes_the_same_bytes() {
+    let vault = many(60);
+    consolidate(&vault, NOON, &Task::ALL);
+    let warm = vault.dump_if(|p| p.starts_with("meta/"));
+    std::fs::remove_dir_all(vault.path().join(".dormouse")).unwrap();
+    vault.remove("meta/recency.json");
+    consolidate(&vault, NOON, &Task::ALL);
+    assert_eq!(vault.dump_if(|p| p.starts_with("meta/")), warm);
+}
