@@ -11,6 +11,7 @@
 mod boundary;
 mod cases;
 mod communities;
+mod cost;
 mod duplicates;
 mod health;
 mod runs;

@@ -165,8 +165,8 @@ fn days_that_no_clock_has_reached_and_zeroes_of_programs_say_nothing() {
          === digest/wiki/cites-future.md\n---\ncreated: 2026-06-01\n---\nderived_from:: [[daily/2031-01-01/e]]\n\
          === daily/2031-01-01/e.md\nx\n",
         expect![[r#"
-            cites-future 0.048158 2026-06-01 0 asleep since 2026-11-30
-            far 0.048158 2026-06-01 0 asleep since 2026-11-30
+            cites-future 0.048155 2026-06-01 0 asleep since 2026-11-30
+            far 0.048155 2026-06-01 0 asleep since 2026-11-30
             tomorrow 1 2026-11-30 0
             war 0.967216 2026-11-28 0
             zero 0.983471 2026-11-29 0
