@@ -253,7 +253,8 @@ mod tests {
         let days = ["2026-01-01", "2026-01-09", "2031-06-01", "2031-06-03", "2026-01-10", "2000-01-01", "2026-03-01"];
         let written = days.iter().fold(Written::default(), |written, text| written.on(day(text)));
         assert_eq!(written.0, [day("2026-03-01"), day("2031-06-03"), day("2000-01-01")]);
-        let many = (0..9).fold(Written::default(), |written, n| written.on(day("2000-01-01") + Duration::days(400 * n)));
+        let many =
+            (0..9).fold(Written::default(), |written, n| written.on(day("2000-01-01") + Duration::days(400 * n)));
         assert_eq!(many.0.len(), Written::MOST);
     }
 

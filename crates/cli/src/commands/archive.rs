@@ -81,7 +81,11 @@ fn thaw(
     notes.sort();
     notes.dedup();
     if let Some(other) = notes.iter().find(|path| vault.layout().layer(path) != Layer::Digest) {
-        return Err(refuse("not-a-note", format!("{other} is no digest"), "only digests sleep; `dormouse archive list`"));
+        return Err(refuse(
+            "not-a-note",
+            format!("{other} is no digest"),
+            "only digests sleep; `dormouse archive list`",
+        ));
     }
     if vault.is_read_only() {
         return Err(CommitError::ReadOnly { path: vault.root().to_path_buf() }.into());

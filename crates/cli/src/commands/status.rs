@@ -165,9 +165,9 @@ fn page(w: &mut dyn Write, reply: &Reply, now: DateTime<Utc>) -> io::Result<()> 
     reply.notes.iter().try_for_each(|(name, n)| writeln!(w, "  {name:<16} {n:>6}"))?;
     writeln!(w, "{:<18} {:>6}", "other files", reply.files)?;
     writeln!(w, "{:<18} {:>6}  {}", "links", reply.links, dim(format!("{} targets unresolved", reply.unresolved)))?;
-    writeln!(w, "{:<18} {:>6}  {}", "to dream", reply.pending, hint(reply.pending > 0, "`dormouse dream`"))?;
+    writeln!(w, "{:<18} {:>6}{}", "to dream", reply.pending, hint(reply.pending > 0, "`dormouse dream`"))?;
     writeln!(w, "{:<18} {:>6}", "communities", reply.communities)?;
-    writeln!(w, "{:<18} {:>6}  {}", "archived", reply.archived, hint(reply.archived > 0, "`dormouse archive list`"))?;
+    writeln!(w, "{:<18} {:>6}{}", "archived", reply.archived, hint(reply.archived > 0, "`dormouse archive list`"))?;
 
     writeln!(w, "\n{}", bold("Stages"))?;
     line(w, "dream", &when(reply.stages.dream, now), "")?;
@@ -200,8 +200,9 @@ fn page(w: &mut dyn Write, reply: &Reply, now: DateTime<Utc>) -> io::Result<()> 
     for kind in SHOWN {
         let of = |c: &&KindCount| c.kind == kind;
         let count: usize = reply.health.counts.iter().filter(of).map(|c| c.count).sum();
-        let severe = reply.health.counts.iter().any(|c| c.kind == kind && c.severity != dormouse_consolidate::Severity::Notice);
-        writeln!(w, "  {:<26} {count:>6}  {}", kind.name(), hint(severe, "`dormouse doctor`"))?;
+        let severe =
+            reply.health.counts.iter().any(|c| c.kind == kind && c.severity != dormouse_consolidate::Severity::Notice);
+        writeln!(w, "  {:<26} {count:>6}{}", kind.name(), hint(severe, "`dormouse doctor`"))?;
     }
     for (path, reason) in reply.failed.iter().take(MOST_SHOWN) {
         writeln!(w, "\n{path} could not be dreamed: {reason}")?;
@@ -232,7 +233,11 @@ const SHOWN: [FindingKind; 12] = [
 ];
 
 fn line(w: &mut dyn Write, name: &str, state: &str, said: &str) -> io::Result<()> {
-    writeln!(w, "{}", format!("  {name:<18} {state:<18} {}", dim(said)).trim_end())
+    if said.is_empty() {
+        writeln!(w, "  {name:<18} {state}")
+    } else {
+        writeln!(w, "  {name:<18} {state:<18} {}", dim(said))
+    }
 }
 
 fn more(w: &mut dyn Write, total: usize, shown: usize) -> io::Result<()> {
@@ -255,5 +260,5 @@ fn when(at: Option<DateTime<Utc>>, now: DateTime<Utc>) -> String {
 }
 
 fn hint(wanted: bool, text: &str) -> String {
-    if wanted { dim(text) } else { String::new() }
+    if wanted { format!("  {}", dim(text)) } else { String::new() }
 }

@@ -149,8 +149,11 @@ impl Baseline {
             let target = NotePath::new(target).ok()?;
             Some(moved.get(&target).map_or(target, |path| (*path).clone()))
         };
-        let known: BTreeSet<(NotePath, &str)> =
-            self.edges(known).into_iter().filter_map(|(target, predicate)| Some((follow(target)?, predicate))).collect();
+        let known: BTreeSet<(NotePath, &str)> = self
+            .edges(known)
+            .into_iter()
+            .filter_map(|(target, predicate)| Some((follow(target)?, predicate)))
+            .collect();
         let mut new: Vec<&str> =
             present.iter().filter(|(t, p)| !known.contains(&((*t).clone(), *p))).map(|(_, p)| *p).collect();
         let mut missing = Vec::new();

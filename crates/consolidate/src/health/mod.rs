@@ -148,8 +148,12 @@ impl FindingKind {
             Self::BrokenProvenance => {
                 "restore the source, or correct the link (`dormouse edit NOTE`); a note without a source gets `derived_from:: [[…]]`"
             }
-            Self::LinksLost => "look at the note and at audit/ of that day; write the link back if nobody meant to take it out",
-            Self::NoteGone => "restore the note from a backup, or from the trash of Obsidian or your sync tool, if nobody meant to delete it",
+            Self::LinksLost => {
+                "look at the note and at audit/ of that day; write the link back if nobody meant to take it out"
+            }
+            Self::NoteGone => {
+                "restore the note from a backup, or from the trash of Obsidian or your sync tool, if nobody meant to delete it"
+            }
             Self::BrokenLink => "write the note, or correct the link; `dormouse rename` keeps links whole from now on",
             Self::MalformedFrontmatter => "mend the line in an editor; the note's text is read all the same",
             Self::FileProblem => "see what is said of the file; it is left out until it is mended",
@@ -161,7 +165,9 @@ impl FindingKind {
             Self::Orphan => "nothing has to be done; a link to it from a related note helps it to be found",
             Self::BucketImbalance => "nothing has to be done; sort the notes if the buckets are to help",
             Self::NoBucket => "move it with `dormouse rename NOTE digest/wiki/`, or leave it",
-            Self::Duplicates => "read the pairs on that page; `dormouse merge KEEP DROP` or `dormouse dismiss A B` settles one",
+            Self::Duplicates => {
+                "read the pairs on that page; `dormouse merge KEEP DROP` or `dormouse dismiss A B` settles one"
+            }
         }
     }
 }
@@ -240,11 +246,7 @@ pub(crate) struct Ground<'a> {
 }
 
 /// Looks at everything. Linear in notes and links.
-pub(crate) fn check(
-    inputs: &Inputs,
-    ground: &Ground<'_>,
-    watch: &Watch<'_>,
-) -> Result<HealthReport, ConsolidateError> {
+pub(crate) fn check(inputs: &Inputs, ground: &Ground<'_>, watch: &Watch<'_>) -> Result<HealthReport, ConsolidateError> {
     watch.begin(inputs.digests.len());
     let mut findings = Findings::new(ground.config.health.max_listed);
     let broken = digests::broken(inputs);
@@ -264,7 +266,10 @@ pub(crate) fn check(
     watch.check()?;
     if let Some(pairs) = ground.pairs.filter(|p| p.count > 0) {
         findings.add(Severity::Notice, FindingKind::Duplicates, None, None, || {
-            format!("pairs of notes that say the same: {}; they stand side by side in audit/{}/duplicates.md", pairs.count, pairs.day)
+            format!(
+                "pairs of notes that say the same: {}; they stand side by side in audit/{}/duplicates.md",
+                pairs.count, pairs.day
+            )
         });
     }
     if let Some(baseline) = ground.baseline {

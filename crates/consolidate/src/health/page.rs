@@ -40,9 +40,9 @@ fn group(body: &mut String, report: &HealthReport, findings: &[&Finding]) {
         let about = finding.path.as_ref().map(|p| format!("[[{}]]{line}: ", p.link_target())).unwrap_or_default();
         let _ = writeln!(body, "- {about}{}", unlinked(&finding.message));
     }
-    let all = findings.first().and_then(|first| {
-        report.counts.iter().find(|c| (c.severity, c.kind) == (first.severity, first.kind))
-    });
+    let all = findings
+        .first()
+        .and_then(|first| report.counts.iter().find(|c| (c.severity, c.kind) == (first.severity, first.kind)));
     if let Some(all) = all.filter(|all| all.count > findings.len()) {
         let _ = writeln!(body, "- and {} more of this kind: {}", all.count - findings.len(), all.kind.name());
     }

@@ -62,7 +62,12 @@ impl Signals {
             let mut named: Vec<NotePath> = found.communities.iter().flat_map(|c| &c.members).cloned().collect();
             named.sort_unstable();
             named.dedup();
-            Asked { hours: Some(weekly), complete: config.communities.list_singletons, there: there(inputs, &named), of: named.len() }
+            Asked {
+                hours: Some(weekly),
+                complete: config.communities.list_singletons,
+                there: there(inputs, &named),
+                of: named.len(),
+            }
         };
         let recency = |found: &Recency| {
             let there = there(inputs, found.notes.keys());

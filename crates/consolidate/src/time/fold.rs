@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use chrono::{DateTime, FixedOffset, NaiveDate};
-use dormouse_vault::meta::{AccessKind, AccessLog, Artefact};
 use dormouse_vault::AccessHit;
+use dormouse_vault::meta::{AccessKind, AccessLog, Artefact};
 
 use super::{by, within};
 use crate::config::TimeConfig;
@@ -67,9 +67,7 @@ mod tests {
     fn a_log_stays_small_whichever_way_the_clock_was_wrong() {
         let today: NaiveDate = "2026-11-30".parse().unwrap();
         let config = TimeConfig { history_days: 5, ..TimeConfig::default() };
-        let mut days: Days = (-400..400)
-            .map(|n| (today + chrono::Duration::days(n), AccessKind::Returned))
-            .collect();
+        let mut days: Days = (-400..400).map(|n| (today + chrono::Duration::days(n), AccessKind::Returned)).collect();
         prune(&mut days, &config, today);
         let first = days.keys().next().unwrap().to_string();
         let last = days.keys().next_back().unwrap().to_string();

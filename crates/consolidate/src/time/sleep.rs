@@ -33,8 +33,7 @@ pub(super) fn fall(
 ) -> Night {
     let unknown: BTreeSet<&NotePath> = unknown.iter().copied().collect();
     let before = past.archived.map(|a| &a.notes);
-    let mut night =
-        Night { asleep: BTreeMap::new(), fell_asleep: Vec::new(), woke: Vec::new(), protected: 0 };
+    let mut night = Night { asleep: BTreeMap::new(), fell_asleep: Vec::new(), woke: Vec::new(), protected: 0 };
     for (at, digest) in inputs.digests.iter().enumerate() {
         let path = digest.path();
         let slept = before.and_then(|b| b.get(path));
@@ -137,7 +136,8 @@ fn why(idle: Option<i64>, hits: u32, inbound: usize, score: f64, below: f64) -> 
         1 => format!("one {one}"),
         n => format!("{n} {many}"),
     };
-    let idle = idle.map_or_else(|| "not used for long".to_owned(), |days| format!("not written or used for {days} days"));
+    let idle =
+        idle.map_or_else(|| "not used for long".to_owned(), |days| format!("not written or used for {days} days"));
     format!(
         "{idle}, {} within thirty days, {}: recency {score:.3} is below {below}",
         counted(u64::from(hits), "day with a hit", "hits"),

@@ -93,10 +93,14 @@ fn a_split_leaves_inbound_links_at_the_parent() {
 
 #[test]
 fn of_all_tasks_split_alone_changes_notes_and_only_those_that_it_names() {
-    let sections: String = [("Text score", "BM25 norm block prose stem"), ("Deployment", "container cluster machine restart drain"), ("Kitchen", "soup bread tea baker window")]
-        .iter()
-        .map(|(head, words)| format!("## {head}\n\n{}\n\n", format!("{words} {head}. ").repeat(12)))
-        .collect();
+    let sections: String = [
+        ("Text score", "BM25 norm block prose stem"),
+        ("Deployment", "container cluster machine restart drain"),
+        ("Kitchen", "soup bread tea baker window"),
+    ]
+    .iter()
+    .map(|(head, words)| format!("## {head}\n\n{}\n\n", format!("{words} {head}. ").repeat(12)))
+    .collect();
     let vault = temp_vault(&format!("{}=== digest/wiki/big.md\n# Big\n\nThe lead.\n\n{sections}", tempting()));
     let before = vault.files();
     let config = dormouse_consolidate::ConsolidateConfig {
@@ -104,12 +108,8 @@ fn of_all_tasks_split_alone_changes_notes_and_only_those_that_it_names() {
         ..Default::default()
     };
     let report = crate::consolidate_with(&vault, NOON, &Task::ALL, &config);
-    let named: Vec<String> = report
-        .splits
-        .iter()
-        .flat_map(|s| s.children.iter().chain([&s.parent]))
-        .map(ToString::to_string)
-        .collect();
+    let named: Vec<String> =
+        report.splits.iter().flat_map(|s| s.children.iter().chain([&s.parent])).map(ToString::to_string).collect();
     assert!(named.contains(&"digest/wiki/big.md".to_owned()), "{report:?}");
     let after = vault.files();
     let is_note = |path: &String| !path.starts_with("meta/") && !path.starts_with("audit/");
