@@ -55,6 +55,7 @@ mod inputs;
 mod reading;
 mod rng;
 mod state;
+mod ties;
 
 pub use config::{
     CommunitiesConfig, ConsolidateConfig, DEFAULT_SEED, DuplicatesConfig, HealthConfig, ScheduleConfig, SplitConfig,

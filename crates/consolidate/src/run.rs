@@ -14,7 +14,8 @@ use crate::error::ConsolidateError;
 use crate::inputs::Inputs;
 use crate::progress::{Progress, Watch};
 use crate::report::{ConsolidateReport, SplitDone, Task, TaskReport, TaskState, Theme};
-use crate::state::{Looked, Memory, PairsFound, State};
+use crate::state::{Looked, Looks, PairsFound, State};
+use crate::ties::{Ties, ties};
 use crate::{communities, duplicates, health, split, time};
 
 /// What a run works with. Everything from outside comes in here.
@@ -46,7 +47,7 @@ pub fn run(context: RunContext<'_>, tasks: &[Task]) -> Result<ConsolidateReport,
     let _lock = context.vault.lock_stage(Stage::Consolidate)?;
     context.vault.refresh()?;
     let mut report = ConsolidateReport::new(context.clock.now());
-    let mut run = Run { state: State::load(context.vault), inputs: None, looked: None, context };
+    let mut run = Run { state: State::load(context.vault), inputs: None, looked: None, ties: None, context };
     for task in Task::ALL.into_iter().filter(|t| tasks.contains(t)) {
         let _span = tracing::info_span!("consolidate", task = task.as_str()).entered();
         let mut done = TaskReport { task, state: TaskState::Done, numbers: std::collections::BTreeMap::new() };
@@ -62,7 +63,7 @@ pub fn run(context: RunContext<'_>, tasks: &[Task]) -> Result<ConsolidateReport,
     }
     // Losing these files only makes a task due again, or has the notes read through again.
     let kept = run.state.store(run.context.vault).and_then(|()| match (&run.inputs, &run.looked) {
-        (Some(inputs), Some(looked)) => Memory::store(run.context.vault, inputs, looked),
+        (Some(inputs), Some(looked)) => Looks::store(run.context.vault, inputs, looked),
         _ => Ok(()),
     });
     if kept.is_err() {
@@ -78,6 +79,8 @@ struct Run<'a> {
     inputs: Option<Inputs>,
     /// The look at `inputs`, when a task needed it.
     looked: Option<Vec<Looked>>,
+    /// What the links of `inputs` say, when a task needed it.
+    ties: Option<Vec<Ties>>,
 }
 
 impl Run<'_> {
@@ -96,7 +99,7 @@ impl Run<'_> {
             }
             Err(panic) => {
                 tracing::error!(task = task.as_str(), "a consolidate task panicked");
-                (self.inputs, self.looked) = (None, None);
+                (self.inputs, self.looked, self.ties) = (None, None, None);
                 let said = panic.downcast_ref::<&str>().copied().map(str::to_owned);
                 let said = said.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
                 TaskState::Failed { reason: format!("a fault in this program, please report it: {said}") }
@@ -196,6 +199,7 @@ impl Run<'_> {
             archived: archived.as_ref(),
             ledger: ledger.as_ref(),
             looked: self.looked.as_deref().unwrap_or_default(),
+            ties: self.ties.as_deref().unwrap_or_default(),
         };
         let watch = self.watch(Task::Time);
         let outcome = time::compute(inputs, &spooled.hits, &past, &context.config.time, now, &watch)?;
@@ -228,12 +232,15 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Looks at each digest note, once a run.
+    /// Looks at each digest note and its links, once a run.
     fn look(&mut self, task: Task) -> Result<(), ConsolidateError> {
         if self.looked.is_none() {
             let today = self.context.clock.today();
-            let memory = Memory::load(self.context.vault);
+            let memory = Looks::load(self.context.vault);
             self.looked = Some(memory.look(self.inputs()?, today, &self.watch(task))?);
+        }
+        if self.ties.is_none() {
+            self.ties = Some(ties(self.inputs()?, self.context.clock.today(), &self.watch(task))?);
         }
         Ok(())
     }
@@ -268,6 +275,7 @@ impl Run<'_> {
             signals: &health::Signals::read(context.vault),
             baseline: baseline.as_ref(),
             looked: self.looked.as_deref().unwrap_or_default(),
+            ties: self.ties.as_deref().unwrap_or_default(),
             pairs: self.state.pairs,
             config: context.config,
             now,
@@ -309,7 +317,7 @@ impl Run<'_> {
             }
         }
         // Whatever happens below: what was read is no longer what stands there.
-        (self.inputs, self.looked) = (None, None);
+        (self.inputs, self.looked, self.ties) = (None, None, None);
         let config = &self.context.config.split;
         let mut failed = None;
         for plan in planned {

@@ -105,11 +105,11 @@ impl Looked {
 
 /// What the last look saw, in path order.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Memory {
+pub(crate) struct Looks {
     notes: Vec<(Box<str>, Looked)>,
 }
 
-impl Memory {
+impl Looks {
     const FILE: &'static str = "consolidate/looked";
     const HEAD: &'static [u8] = b"dormouse looked 1\n";
     /// What was kept; nothing when that is missing, cut or of another build.
@@ -266,10 +266,10 @@ mod tests {
         ) {
             let paths: Vec<NotePath> = (0..seeds.len()).map(|n| NotePath::new(&format!("文/{n:02}.md")).unwrap()).collect();
             let notes: Vec<Looked> = seeds.into_iter().map(looked).collect();
-            let bytes = Memory::bytes(paths.iter().zip(&notes));
-            let back = Memory::read(&bytes).unwrap();
+            let bytes = Looks::bytes(paths.iter().zip(&notes));
+            let back = Looks::read(&bytes).unwrap();
             prop_assert!(back.iter().map(|(p, l)| (&**p, l)).eq(paths.iter().map(NotePath::as_str).zip(&notes)));
-            prop_assert!(Memory::read(&bytes[..bytes.len() - 1 - cut.min(bytes.len() - 1)]).is_none());
+            prop_assert!(Looks::read(&bytes[..bytes.len() - 1 - cut.min(bytes.len() - 1)]).is_none());
         }
     }
 }

@@ -7,9 +7,7 @@ use dormouse_vault::{Bucket, Layer, NotePath, ProblemKind, Resolution};
 use super::{FindingKind, Findings, Severity};
 use crate::config::HealthConfig;
 use crate::inputs::{Digest, Inputs};
-
-/// The predicate of provenance.
-const SOURCE: &str = "derived_from";
+use crate::ties::{SOURCE, Ties};
 
 /// The notes that link to something that is not there.
 pub(super) fn broken(inputs: &Inputs) -> BTreeSet<NotePath> {
@@ -21,6 +19,7 @@ pub(super) fn broken(inputs: &Inputs) -> BTreeSet<NotePath> {
 pub(super) fn note(
     inputs: &Inputs,
     digest: &Digest,
+    ties: &Ties,
     tokens: u32,
     broken: bool,
     config: &HealthConfig,
@@ -28,9 +27,7 @@ pub(super) fn note(
 ) {
     let note = &digest.note;
     let path = Some(&note.path);
-    let graph = inputs.snapshot.graph();
-    let links = graph.out_edges(&note.path);
-    if !links.iter().any(|edge| edge.predicate == Some(SOURCE)) {
+    if !ties.sourced {
         out.add(Severity::Severe, FindingKind::BrokenProvenance, path, None, || {
             "names no source that exists: add `derived_from:: [[…]]`".to_owned()
         });
@@ -49,8 +46,7 @@ pub(super) fn note(
             format!("lies in none of the buckets: {}", Bucket::ALL.map(Bucket::as_str).join(", "))
         });
     }
-    let authored = links.iter().any(|edge| edge.predicate != Some(SOURCE) && *edge.target != note.path);
-    if !authored && graph.inbound(&note.path) == 0 {
+    if !ties.authored && ties.inbound == 0 {
         out.add(Severity::Notice, FindingKind::Orphan, path, None, || "no other note is linked with it".to_owned());
     }
 }

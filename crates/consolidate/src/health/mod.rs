@@ -22,7 +22,8 @@ use crate::error::ConsolidateError;
 use crate::inputs::Inputs;
 use crate::progress::{Silent, Watch};
 use crate::report::Task;
-use crate::state::{Looked, Memory, PairsFound, State};
+use crate::state::{Looked, Looks, PairsFound, State};
+use crate::ties::{Ties, ties};
 
 /// How much a finding matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
@@ -240,6 +241,7 @@ pub(crate) struct Ground<'a> {
     pub(crate) signals: &'a Signals,
     pub(crate) baseline: Option<&'a Baseline>,
     pub(crate) looked: &'a [Looked],
+    pub(crate) ties: &'a [Ties],
     pub(crate) pairs: Option<PairsFound>,
     pub(crate) config: &'a ConsolidateConfig,
     pub(crate) now: DateTime<FixedOffset>,
@@ -250,12 +252,15 @@ pub(crate) fn check(inputs: &Inputs, ground: &Ground<'_>, watch: &Watch<'_>) -> 
     watch.begin(inputs.digests.len());
     let mut findings = Findings::new(ground.config.health.max_listed);
     let broken = digests::broken(inputs);
+    let nothing = Ties::default();
     for (at, digest) in inputs.digests.iter().enumerate() {
         if at % 64 == 0 {
             watch.step(at)?;
         }
         let tokens = ground.looked.get(at).map_or(0, |l| l.tokens);
-        digests::note(inputs, digest, tokens, broken.contains(digest.path()), &ground.config.health, &mut findings);
+        let ties = ground.ties.get(at).unwrap_or(&nothing);
+        let broken = !broken.is_empty() && broken.contains(digest.path());
+        digests::note(inputs, digest, ties, tokens, broken, &ground.config.health, &mut findings);
     }
     digests::balance(inputs, &ground.config.health, &mut findings);
     watch.check()?;
@@ -293,12 +298,14 @@ pub fn examine(
 ) -> Result<HealthReport, ConsolidateError> {
     let watch = Watch { task: Task::Health, progress: &Silent, cancel };
     let inputs = Inputs::read(vault, &watch)?;
-    let looked = Memory::load(vault).look(&inputs, now.date_naive(), &watch)?;
+    let looked = Looks::load(vault).look(&inputs, now.date_naive(), &watch)?;
+    let ties = ties(&inputs, now.date_naive(), &watch)?;
     let (signals, baseline) = (Signals::read(vault), Baseline::load(vault));
     let ground = Ground {
         signals: &signals,
         baseline: baseline.as_ref(),
         looked: &looked,
+        ties: &ties,
         pairs: State::load(vault).pairs,
         config,
         now,

@@ -1,13 +1,12 @@
 //! When a note was last active: which days speak of it, and which of them count.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use chrono::{DateTime, Datelike, FixedOffset, NaiveDate};
 use dormouse_vault::meta::{AccessKind, DreamLedger, DreamOutcome};
-use dormouse_vault::{DateSource, Document, Layer, Note, NotePath};
+use dormouse_vault::{DateSource, Document, Note, NotePath};
 
 use super::by;
-use crate::inputs::Inputs;
 use crate::state::Looked;
 
 /// The days that a note's properties and path state, as they stand: at most [`Dates::MOST`].
@@ -39,6 +38,8 @@ pub(super) struct Evidence<'a> {
     /// What the last run made of it.
     pub(super) last: Option<NaiveDate>,
     pub(super) dreamed: Option<NaiveDate>,
+    /// The day of its newest source.
+    pub(super) source: Option<NaiveDate>,
     pub(super) note: &'a Note,
 }
 
@@ -46,44 +47,15 @@ pub(super) struct Evidence<'a> {
 /// mtime tells: its own dates, the newest source that it cites, an edit that was seen, a hit, and
 /// what the last run knew (so that a lost cache ages nothing); else the day of its dream; else its
 /// mtime. `None` when there is no day at all that is not ahead of `today`.
-pub(super) fn last_active(evidence: &Evidence<'_>, sources: &mut Sources<'_>, today: NaiveDate) -> Option<NaiveDate> {
+pub(super) fn last_active(evidence: &Evidence<'_>, today: NaiveDate) -> Option<NaiveDate> {
     let usable = |day: NaiveDate| by(day, today);
     let stated = evidence.looked.into_iter().flat_map(|l| &l.dates.0).copied();
     let written = evidence.looked.into_iter().flat_map(|l| &l.written.0).copied();
     let hit = evidence.hits.and_then(|days| days.keys().rev().find_map(|day| usable(*day)));
     let own = stated.chain(written).chain(evidence.last).filter_map(usable).chain(hit).max();
-    let known = own.into_iter().chain(sources.newest(&evidence.note.path, today)).max();
-    known
+    own.max(evidence.source)
         .or_else(|| evidence.dreamed.and_then(usable))
         .or_else(|| modified(evidence.note).filter(|d| is_written(*d)).and_then(usable))
-}
-
-/// The days of what digests cite: each source is looked up once a run.
-pub(super) struct Sources<'a> {
-    inputs: &'a Inputs,
-    known: HashMap<&'a NotePath, Option<NaiveDate>>,
-}
-
-impl<'a> Sources<'a> {
-    pub(super) fn new(inputs: &'a Inputs) -> Self {
-        Self { inputs, known: HashMap::default() }
-    }
-
-    /// The newest day of the material that `path` cites, as far as it is not ahead of `today`.
-    fn newest(&mut self, path: &NotePath, today: NaiveDate) -> Option<NaiveDate> {
-        let edges = self.inputs.snapshot.graph().out_edges(path);
-        edges.into_iter().filter_map(|edge| self.day(edge.target)).filter_map(|day| by(day, today)).max()
-    }
-
-    fn day(&mut self, path: &'a NotePath) -> Option<NaiveDate> {
-        let inputs = self.inputs;
-        *self.known.entry(path).or_insert_with(|| {
-            let material = matches!(inputs.snapshot.layout().layer(path), Layer::Daily | Layer::Resource);
-            let note = material.then(|| inputs.snapshot.note(path)).flatten();
-            let stated = note.and_then(|n| n.date).filter(|d| d.source != DateSource::Mtime).map(|d| d.day);
-            stated.or_else(|| path.date().filter(|_| material)).filter(|d| is_written(*d))
-        })
-    }
 }
 
 /// The last day on which each digest note was dreamed, as the ledger knows it.

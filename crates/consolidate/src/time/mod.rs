@@ -28,6 +28,7 @@ use crate::error::ConsolidateError;
 use crate::inputs::Inputs;
 use crate::progress::Watch;
 use crate::state::Looked;
+use crate::ties::Ties;
 
 /// What earlier runs left.
 pub(crate) struct Past<'a> {
@@ -37,6 +38,8 @@ pub(crate) struct Past<'a> {
     pub(crate) ledger: Option<&'a DreamLedger>,
     /// What the look of now has of each digest note, in the order of the inputs.
     pub(crate) looked: &'a [Looked],
+    /// What its links say, in the same order.
+    pub(crate) ties: &'a [Ties],
 }
 
 /// What one run of the task computed.
@@ -81,13 +84,15 @@ pub(crate) fn compute(
     let dreamed = active::dreamed_days(past.ledger, now);
     let mut log_of = Along::new(&log.notes);
     let mut last_of = past.recency.map(|r| Along::new(&r.notes));
-    let mut sources = active::Sources::new(inputs);
-    let (mut notes, mut unknown) = (Vec::with_capacity(inputs.digests.len()), Vec::new());
+    let nothing = Ties::default();
+    let (mut notes, mut unknown): (Vec<(NotePath, RecencyScore)>, Vec<bool>) =
+        (Vec::with_capacity(inputs.digests.len()), Vec::with_capacity(inputs.digests.len()));
     for (at, digest) in inputs.digests.iter().enumerate() {
         if at % 256 == 0 {
             watch.step(at)?;
         }
         let path = digest.path();
+        let ties = past.ties.get(at).unwrap_or(&nothing);
         let days = log_of.at(path);
         let hits_30 = days.map_or(0, |days| days.keys().filter(|d| within(**d, today, config.window_days)).count());
         let hits_30 = u32::try_from(hits_30).unwrap_or(u32::MAX);
@@ -97,21 +102,20 @@ pub(crate) fn compute(
             hits: days,
             last: last.map(|l| l.last_active),
             dreamed: dreamed.get(path).copied(),
+            source: ties.newest_source,
             note: &digest.note,
         };
-        let score = match (active::last_active(&evidence, &mut sources, today), last) {
+        let known = active::last_active(&evidence, today);
+        unknown.push(known.is_none());
+        let score = match (known, last) {
             (Some(last_active), _) => {
                 let age = u32::try_from(today.signed_duration_since(last_active).num_days()).unwrap_or(0);
-                let score = recency(age, hits_30, inputs.snapshot.graph().inbound(path), config);
+                let score = recency(age, hits_30, ties.inbound, config);
                 RecencyScore { score, last_active, hits_30 }
             }
-            (None, Some(last)) => {
-                unknown.push(path);
-                RecencyScore { hits_30, ..last.clone() }
-            }
+            (None, Some(last)) => RecencyScore { hits_30, ..last.clone() },
             (None, None) => {
-                unknown.push(path);
-                let score = recency(0, hits_30, inputs.snapshot.graph().inbound(path), config);
+                let score = recency(0, hits_30, ties.inbound, config);
                 RecencyScore { score, last_active: today, hits_30 }
             }
         };
@@ -121,7 +125,7 @@ pub(crate) fn compute(
     let recency =
         Recency { version: Recency::VERSION, computed_at, notes: notes.into_iter().collect::<BTreeMap<_, _>>() };
     watch.check()?;
-    let undated = unknown.len();
+    let undated = unknown.iter().filter(|unknown| **unknown).count();
     let night = sleep::fall(inputs, &recency, past, &unknown, config, today);
     let archived = Archived { version: Archived::VERSION, computed_at, notes: night.asleep };
     Ok(Outcome {
@@ -142,7 +146,7 @@ fn within(day: NaiveDate, today: NaiveDate, window: u32) -> bool {
 }
 
 /// The day as far as the clock can make sense of it: none after tomorrow, and tomorrow is today.
-fn by(day: NaiveDate, today: NaiveDate) -> Option<NaiveDate> {
+pub(crate) fn by(day: NaiveDate, today: NaiveDate) -> Option<NaiveDate> {
     let ahead = day.signed_duration_since(today);
     (ahead <= Duration::days(1)).then(|| day.min(today))
 }

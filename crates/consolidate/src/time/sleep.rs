@@ -1,6 +1,6 @@
 //! Sleep: which notes fall asleep, which wake, and what a person is told of each.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use chrono::NaiveDate;
 use dormouse_vault::meta::{Archived, ArchivedNote, Recency};
@@ -8,7 +8,7 @@ use dormouse_vault::{DateSource, Layer, NotePath, Vault};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Past, by, within};
+use super::{Along, Past, by, within};
 use crate::config::TimeConfig;
 use crate::inputs::Inputs;
 
@@ -27,20 +27,21 @@ pub(super) fn fall(
     inputs: &Inputs,
     recency: &Recency,
     past: &Past<'_>,
-    unknown: &[&NotePath],
+    unknown: &[bool],
     config: &TimeConfig,
     today: NaiveDate,
 ) -> Night {
-    let unknown: BTreeSet<&NotePath> = unknown.iter().copied().collect();
-    let before = past.archived.map(|a| &a.notes);
+    let mut before = past.archived.map(|a| Along::new(&a.notes));
+    let mut scores = Along::new(&recency.notes);
     let mut night = Night { asleep: BTreeMap::new(), fell_asleep: Vec::new(), woke: Vec::new(), protected: 0 };
     for (at, digest) in inputs.digests.iter().enumerate() {
         let path = digest.path();
-        let slept = before.and_then(|b| b.get(path));
-        let Some(score) = recency.notes.get(path).map(|s| s.score) else {
+        let slept = before.as_mut().and_then(|b| b.at(path));
+        let Some(score) = scores.at(path).map(|s| s.score) else {
             continue;
         };
-        let (low, kept) = if unknown.contains(path) {
+        let unknown = unknown.get(at).copied().unwrap_or(false);
+        let (low, kept) = if unknown {
             (slept.is_some(), past.looked.get(at).is_some_and(|l| l.pinned))
         } else if score < config.archive_below {
             let kept = past.looked.get(at).is_some_and(|l| l.pinned || l.rule);
@@ -49,7 +50,7 @@ pub(super) fn fall(
             (false, false)
         };
         match (low && !kept, slept) {
-            (true, Some(slept)) if unknown.contains(path) => {
+            (true, Some(slept)) if unknown => {
                 night.asleep.insert(path.clone(), slept.clone());
             }
             (true, Some(slept)) => {
