@@ -241,8 +241,8 @@ mod tests {
             version: Version::of(&[seed]),
             written: Written((0..seed % 3).map(|n| day(i32::from(n) * 50)).collect()),
             dates: Dates((0..seed % 4).map(|n| day(i32::from(n))).collect()),
-            pinned: seed % 2 == 0,
-            rule: seed % 5 == 0,
+            pinned: seed.is_multiple_of(2),
+            rule: seed.is_multiple_of(5),
             tokens: u32::from(seed) * 1000,
         }
     }

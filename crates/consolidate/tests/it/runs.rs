@@ -320,3 +320,23 @@ fn without_its_cache_a_run_makes_the_same_bytes() {
     consolidate(&vault, NOON, &Task::ALL);
     assert_eq!(vault.dump_if(|p| p.starts_with("meta/")), warm);
 }
+
+#[test]
+fn between_two_runs_over_an_unchanged_vault_every_theme_is_stable() {
+    let vault = many(60);
+    let stabilities = || -> Vec<f64> {
+        consolidate(&vault, NOON, &[Task::Communities]);
+        let found: dormouse_vault::meta::Communities = crate::meta(&vault);
+        found.communities.iter().map(|c| c.stability).collect()
+    };
+    assert!(stabilities().iter().all(|s| *s == 1.0));
+    // A theme that is new overlaps with nothing of the last run, and from then on with itself.
+    vault.write("digest/wiki/new-a.md", "[[new-b]] [[new-c]]\n");
+    vault.write("digest/wiki/new-b.md", "[[new-c]] [[new-a]]\n");
+    vault.write("digest/wiki/new-c.md", "[[new-a]] [[new-b]]\n");
+    assert!(stabilities().contains(&0.0));
+    assert!(stabilities().iter().all(|s| *s == 1.0));
+    let file = vault.read("meta/communities.json");
+    assert!(stabilities().iter().all(|s| *s == 1.0));
+    assert_eq!(vault.read("meta/communities.json"), file);
+}
