@@ -26,7 +26,7 @@ pub(crate) enum Event {
     /// A run begins.
     Begins(Vec<Task>),
     /// It has ended.
-    Ended(Result<ConsolidateReport, ConsolidateError>),
+    Ended(Box<Result<ConsolidateReport, ConsolidateError>>),
 }
 
 type Run = JoinHandle<Result<ConsolidateReport, ConsolidateError>>;
@@ -80,7 +80,7 @@ impl Upkeep {
         }
         if let Some(run) = self.run.take_if(|run| run.is_finished()) {
             self.spool.seen();
-            return Some(Event::Ended(self.ended(run)));
+            return Some(Event::Ended(Box::new(self.ended(run))));
         }
         if self.run.is_some() || Instant::now() < self.next {
             return None;

@@ -121,8 +121,10 @@ impl StatusLine {
         let bar = (wanted && io::stderr().is_terminal()).then(|| {
             let style = ProgressStyle::with_template("{wide_msg}").ok();
             let bar = ProgressBar::new_spinner();
-            style.map(|style| bar.set_style(style));
-            bar
+            match style {
+                Some(style) => bar.with_style(style),
+                None => bar,
+            }
         });
         Self { bar, shown: None }
     }

@@ -131,7 +131,8 @@ fn a_sleeper_is_listed_with_its_reason_and_woken_by_a_person() {
         ran.stderr
     );
     // The next run respects it, and so does one without any cache.
-    std::fs::remove_dir_all(vault.path().join(".dormouse")).unwrap();
+    vault.remove(".dormouse/consolidate/looked");
+    vault.remove(".dormouse/consolidate.json");
     run(vault.path(), &["consolidate", "--task", "time"]);
     let archived = vault.read("meta/archived.json");
     assert!(!archived.contains("old07") && !archived.contains("old08") && archived.contains("old09"));
