@@ -13,6 +13,9 @@ use super::{FindingKind, Findings, Severity};
 use crate::inputs::{Digest, Inputs};
 use crate::state::Cut;
 
+/// Lost links of one note that are named; the rest is counted.
+const MOST_SHOWN: usize = 8;
+
 /// The digest notes of a check with their links.
 #[derive(Debug, Default)]
 pub(crate) struct Baseline {
@@ -171,7 +174,10 @@ impl Baseline {
         if !missing.is_empty() {
             // As code: a page must not link on behalf of a note that doesn't any more.
             out.add(Severity::Warning, FindingKind::LinksLost, Some(digest.path()), None, || {
-                format!("{} link(s) lost since the last check: `{}`", missing.len(), missing.join("`, `"))
+                let shown: Vec<&str> = missing.iter().take(MOST_SHOWN).map(String::as_str).collect();
+                let more = missing.len() - shown.len();
+                let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+                format!("{} link(s) lost since the last check: `{}`{more}", missing.len(), shown.join("`, `"))
             });
         }
     }

@@ -340,3 +340,21 @@ fn between_two_runs_over_an_unchanged_vault_every_theme_is_stable() {
     assert!(stabilities().iter().all(|s| *s == 1.0));
     assert_eq!(vault.read("meta/communities.json"), file);
 }
+
+#[test]
+fn a_run_at_the_ends_of_time_fails_nothing_and_the_next_right_one_is_due() {
+    let vault = many(12);
+    let hits = "{\"path\":\"digest/wiki/n1.md\",\"at\":\"9999-12-31T23:59:59-12:00\",\"kind\":\"read\"}\n\
+                {\"path\":\"digest/wiki/n2.md\",\"at\":\"0001-01-01T00:00:00+14:00\",\"kind\":\"read\"}\n";
+    for now in ["9999-12-31T23:59:59-12:00", "0001-01-01T00:00:00+14:00", "1970-01-01T00:00:00Z", NOON] {
+        vault.write("meta/access_spool.jsonl", hits);
+        let report = consolidate(&vault, now, &Task::ALL);
+        assert!(report.tasks.iter().all(|t| t.state == TaskState::Done), "{now}: {report:?}");
+    }
+    let open = Vault::open(vault.path()).unwrap();
+    let now: chrono::DateTime<chrono::FixedOffset> = "2026-12-01T12:00:00+08:00".parse().unwrap();
+    let due = Scheduler::default().due(now, now - chrono::Duration::hours(2), &LastRuns::load(&open));
+    assert_eq!(due, [Task::Time, Task::Health]);
+    let recency: dormouse_vault::meta::Recency = crate::meta(&vault);
+    assert!(recency.notes.values().all(|n| n.last_active.to_string().as_str() <= "2026-11-30"), "{recency:?}");
+}
