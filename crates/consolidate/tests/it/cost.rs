@@ -87,4 +87,34 @@ fn the_cost_of_time_and_health() {
     vault.write(edited, vault.read(edited) + "\nOne more sentence.\n");
     go("after one edit", NOON);
     go("a day later", "2026-12-01T12:00:00+08:00");
+
+    // How soon all tasks stop, at moments spread over a run.
+    let now = clock("2026-12-02T12:00:00+08:00");
+    let mut slowest = std::time::Duration::ZERO;
+    for wait in [10, 300, 700, 1200, 1800, 2500, 3500, 5000, 7000, 10_000, 14_000] {
+        let flag = std::sync::atomic::AtomicBool::new(false);
+        let woke = Mutex::new(None);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                std::thread::sleep(std::time::Duration::from_millis(wait));
+                *woke.lock().unwrap() = Some(std::time::Instant::now());
+                flag.store(true, std::sync::atomic::Ordering::SeqCst);
+            });
+            let cancel = || flag.load(std::sync::atomic::Ordering::SeqCst);
+            let context = RunContext {
+                vault: &open,
+                clock: &now,
+                config: &config,
+                seed: 0,
+                progress: &dormouse_consolidate::Silent,
+                cancel: &cancel,
+            };
+            let report = run(context, &Task::ALL).unwrap();
+            let took = woke.lock().unwrap().map(|at| at.elapsed()).unwrap_or_default();
+            let under_way = report.tasks.iter().find(|t| t.state != TaskState::Done).map(|t| t.task.as_str());
+            eprintln!("stopped after {wait} ms in {under_way:?}: {took:.2?} later");
+            slowest = slowest.max(took);
+        });
+    }
+    eprintln!("the slowest stop took {slowest:.2?}");
 }
