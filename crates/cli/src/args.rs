@@ -4,6 +4,10 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+mod upkeep;
+
+pub(crate) use upkeep::{ArchiveAct, ArchiveArgs, ConsolidateArgs, DoctorArgs, TaskArg, WatchArgs};
+
 /// Long-term memory for agents in an ordinary Obsidian vault.
 #[derive(Debug, Parser)]
 #[command(
@@ -58,9 +62,18 @@ pub(crate) enum Command {
     /// Make a folder a vault: the layers' folders and a commented dormouse.toml. Touches no note.
     #[command(after_help = "Example: dormouse init ~/Notes")]
     Init(InitArgs),
-    /// The health of the memory: layers, pending material, signals, problems.
-    #[command(after_help = "Example: dormouse status --json")]
+    /// The health of the memory on one panel: layers, the stages' last runs, signals, findings.
+    #[command(after_help = "Example: dormouse status --json\n\
+        Only looks, and exits 0 whatever it finds. docs/consolidate.md names the fields of --json.")]
     Status,
+    /// What a person must act on, each with what to do next.
+    #[command(after_help = "Example: dormouse doctor || notify-send \"the memory needs you\"\n\
+        Only looks. Exit codes: 0 nothing has to be done · 1 something has")]
+    Doctor(DoctorArgs),
+    /// Digests that sleep: which and why, and how to wake one.
+    #[command(after_help = "Examples: dormouse archive list --json\n          \
+        dormouse archive thaw digest/wiki/ferry \"Old harbour\"")]
+    Archive(ArchiveArgs),
     /// Find what was written about something, ranked and explained.
     #[command(after_help = "Example: dormouse search \"in:digest tag:search why not RRF\" --explain\n\
         Example: dormouse search \"ferry links:Harbour date:last-week\" --expand 1 --budget 4000\n\
@@ -119,10 +132,13 @@ pub(crate) enum Command {
     /// Pack what is known about a question into a cited Markdown block for a model.
     #[command(after_help = "Example: dormouse context \"how do we release\" --budget 1500")]
     Context(ContextArgs),
-    /// Print what changes in the vault, as it happens, until Ctrl-C.
+    /// Print what changes in the vault, as it happens, and consolidate while it is quiet, until Ctrl-C.
     #[command(after_help = "Example: dormouse watch --json | while read -r line; do echo \"$line\"; done\n\
-        + is new, ~ has other content, - is gone. With --json one object a line, by its type:\n\
-        watching {root} first, delta {added, changed, removed}, problems {problems} when watching is hindered or is no more.")]
+        + is new, ~ has other content, - is gone. After ten minutes (`schedule.quiet_minutes` of dormouse.toml) without\n\
+        a change or a search, what is due is done: daily time and health, weekly split, communities and duplicates. A\n\
+        change or a search stops it at once; it goes on when there is quiet again. With --json one object a line, by\n\
+        its type: watching {root} first, delta {added, changed, removed}, problems {problems} when watching is hindered\n\
+        or is no more, upkeep-begins {tasks}, upkeep-ended {report} or {error}.")]
     Watch(WatchArgs),
     /// Print a completion script.
     #[command(after_help = "Example: dormouse completions bash > ~/.local/share/bash-completion/completions/dormouse")]
@@ -299,16 +315,6 @@ pub(crate) struct TraverseArgs {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct WatchArgs {
-    /// Look at the whole vault every so many seconds, besides events. Default: 600.
-    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..=31_536_000))]
-    pub(crate) rescan: Option<u32>,
-    /// End after so many changes.
-    #[arg(long, value_name = "N")]
-    pub(crate) deltas: Option<u64>,
-}
-
-#[derive(Debug, Args)]
 pub(crate) struct ReadArgs {
     /// A path, or a name as in a wikilink.
     pub(crate) note: String,
@@ -444,27 +450,4 @@ pub(crate) struct DreamArgs {
     /// Show the changes without making them.
     #[arg(long)]
     pub(crate) dry_run: bool,
-}
-
-/// A task of consolidate, as named on the command line.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub(crate) enum TaskArg {
-    Split,
-    Communities,
-    Time,
-    Duplicates,
-    Health,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct ConsolidateArgs {
-    /// Only this task; may be repeated. Default: all.
-    #[arg(long = "task", value_enum)]
-    pub(crate) tasks: Vec<TaskArg>,
-    /// Only what the schedule says is due.
-    #[arg(long, conflicts_with = "tasks")]
-    pub(crate) due: bool,
-    /// Seed of the community search.
-    #[arg(long, default_value_t = dormouse_consolidate::DEFAULT_SEED)]
-    pub(crate) seed: u64,
 }

@@ -159,10 +159,12 @@ pub struct ScheduleConfig {
     pub daily_hours: u32,
     /// Hours between runs of communities, duplicates and the split sweep. Default 168.
     pub weekly_hours: u32,
+    /// Minutes for which a task that failed is left alone. Default 60.
+    pub retry_minutes: u32,
 }
 
 impl Default for ScheduleConfig {
     fn default() -> Self {
-        Self { quiet_minutes: 10, daily_hours: 24, weekly_hours: 168 }
+        Self { quiet_minutes: 10, daily_hours: 24, weekly_hours: 168, retry_minutes: 60 }
     }
 }

@@ -53,6 +53,7 @@ mod inputs;
 mod reading;
 mod rng;
 mod state;
+mod ties;
 
 pub use config::{
     CommunitiesConfig, ConsolidateConfig, DEFAULT_SEED, DuplicatesConfig, HealthConfig, ScheduleConfig, SplitConfig,
@@ -60,9 +61,9 @@ pub use config::{
 };
 pub use duplicates::{DuplicatePair, DuplicateReason};
 pub use error::ConsolidateError;
-pub use health::{Finding, FindingKind, HealthReport, Severity};
+pub use health::{Finding, FindingKind, Freshness, HealthReport, KindCount, Severity, SignalState, examine};
 pub use progress::{Progress, Silent};
 pub use report::{ConsolidateReport, SplitDone, Task, TaskReport, TaskState, Theme};
 pub use run::{RunContext, run};
 pub use scheduler::{LastRuns, Scheduler};
-pub use time::recency;
+pub use time::{Sleeper, recency, sleepers};

@@ -1,5 +1,8 @@
 //! One run: the tasks in order, each planned as data and then written in one step.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use chrono::{DateTime, FixedOffset, Utc};
 use dormouse_vault::audit::{self, AuditEntry};
 use dormouse_vault::meta::{AccessLog, Archived, Artefact, Communities, Cooldowns, DreamLedger, Recency};
 use dormouse_vault::{
@@ -11,8 +14,9 @@ use crate::error::ConsolidateError;
 use crate::inputs::Inputs;
 use crate::progress::{Progress, Watch};
 use crate::report::{ConsolidateReport, SplitDone, Task, TaskReport, TaskState, Theme};
-use crate::state::State;
-use crate::{cache, communities, duplicates, health, split, time};
+use crate::state::{Looked, Looks, PairsFound, State};
+use crate::ties::{Ties, ties};
+use crate::{communities, duplicates, health, split, time};
 
 /// What a run works with. Everything from outside comes in here.
 pub struct RunContext<'a> {
@@ -43,30 +47,26 @@ pub fn run(context: RunContext<'_>, tasks: &[Task]) -> Result<ConsolidateReport,
     let _lock = context.vault.lock_stage(Stage::Consolidate)?;
     context.vault.refresh()?;
     let mut report = ConsolidateReport::new(context.clock.now());
-    let mut run = Run { state: State::load(context.vault), inputs: None, context };
+    let mut run = Run { state: State::load(context.vault), inputs: None, looked: None, ties: None, context };
     for task in Task::ALL.into_iter().filter(|t| tasks.contains(t)) {
         let _span = tracing::info_span!("consolidate", task = task.as_str()).entered();
         let mut done = TaskReport { task, state: TaskState::Done, numbers: std::collections::BTreeMap::new() };
-        done.state = if (run.context.cancel)() {
-            TaskState::Skipped
-        } else {
-            match run.task(task, &mut report, &mut done) {
-                Ok(()) => {
-                    run.state.last_runs.set(task, run.context.clock.now_utc());
-                    TaskState::Done
-                }
-                Err(ConsolidateError::Cancelled) => TaskState::Cancelled,
-                Err(error) => {
-                    tracing::warn!(task = task.as_str(), "a consolidate task failed");
-                    TaskState::Failed { reason: error.to_string() }
-                }
-            }
-        };
+        done.state =
+            if (run.context.cancel)() { TaskState::Skipped } else { run.guarded(task, &mut report, &mut done) };
+        match &done.state {
+            TaskState::Done => run.state.last_runs.set(task, run.context.clock.now_utc()),
+            TaskState::Failed { .. } => run.state.last_runs.fail(task, run.context.clock.now_utc()),
+            TaskState::Cancelled | TaskState::Skipped => {}
+        }
         run.context.progress.end(task, &done.state);
         report.tasks.push(done);
     }
-    // Losing this file only makes a task due again.
-    if run.state.store(run.context.vault).is_err() {
+    // Losing these files only makes a task due again, or has the notes read through again.
+    let kept = run.state.store(run.context.vault).and_then(|()| match (&run.inputs, &run.looked) {
+        (Some(inputs), Some(looked)) => Looks::store(run.context.vault, inputs, looked),
+        _ => Ok(()),
+    });
+    if kept.is_err() {
         tracing::warn!("the run's state could not be kept");
     }
     Ok(report)
@@ -77,9 +77,36 @@ struct Run<'a> {
     state: State,
     /// Read when first needed, and again after a split.
     inputs: Option<Inputs>,
+    /// The look at `inputs`, when a task needed it.
+    looked: Option<Vec<Looked>>,
+    /// What the links of `inputs` say, when a task needed it.
+    ties: Option<Vec<Ties>>,
 }
 
 impl Run<'_> {
+    /// Does `task` and says how it ended. A panic in it is caught and reported as its failure: a
+    /// note that one task trips over must neither keep the others from their work nor end the
+    /// program that watches the vault, which may be an agent's host. What the task had in hand is
+    /// thrown away; nothing of it is on disk, since a task writes in one step at its end.
+    fn guarded(&mut self, task: Task, report: &mut ConsolidateReport, done: &mut TaskReport) -> TaskState {
+        let ended = catch_unwind(AssertUnwindSafe(|| self.task(task, report, done)));
+        match ended {
+            Ok(Ok(())) => TaskState::Done,
+            Ok(Err(ConsolidateError::Cancelled)) => TaskState::Cancelled,
+            Ok(Err(error)) => {
+                tracing::warn!(task = task.as_str(), "a consolidate task failed");
+                TaskState::Failed { reason: error.to_string() }
+            }
+            Err(panic) => {
+                tracing::error!(task = task.as_str(), "a consolidate task panicked");
+                (self.inputs, self.looked, self.ties) = (None, None, None);
+                let said = panic.downcast_ref::<&str>().copied().map(str::to_owned);
+                let said = said.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
+                TaskState::Failed { reason: format!("a fault in this program, please report it: {said}") }
+            }
+        }
+    }
+
     fn task(
         &mut self,
         task: Task,
@@ -134,7 +161,10 @@ impl Run<'_> {
             now,
             &watch,
         )?;
-        self.put(vec![found.to_change(context.vault.layout())])?;
+        let same_start = previous.as_ref().is_some_and(|p| (p.seed, p.resolution) == (found.seed, found.resolution));
+        if !same_start || fresh(previous.as_ref(), &found, context.clock.now(), |c| &c.communities) {
+            self.put(vec![found.to_change(context.vault.layout())])?;
+        }
         let themes = found.communities.iter().filter(|c| c.members.len() > 1);
         report.communities = themes
             .map(|c| Theme {
@@ -155,24 +185,39 @@ impl Run<'_> {
     fn time(&mut self, report: &mut ConsolidateReport, done: &mut TaskReport) -> Result<(), ConsolidateError> {
         let log = self.meta::<AccessLog>(report);
         let archived = self.meta::<Archived>(report);
-        // Only so that a file that can't be read is reported before it is put anew.
-        self.meta::<Recency>(report);
+        let last = self.meta::<Recency>(report);
         let ledger = self.meta::<DreamLedger>(report);
+        self.look(Task::Time)?;
         let context = &self.context;
         let spool = context.vault.spool();
         let spooled = spool.read()?;
         let now = context.clock.now();
         let inputs = self.inputs()?;
-        let seen = self.state.look(inputs, now.date_naive());
-        let past = time::Past { log: log.as_ref(), archived: archived.as_ref(), ledger: ledger.as_ref(), seen: &seen };
-        let outcome = time::compute(inputs, &spooled.hits, &past, &context.config.time, now, &self.watch(Task::Time))?;
+        let past = time::Past {
+            log: log.as_ref(),
+            recency: last.as_ref(),
+            archived: archived.as_ref(),
+            ledger: ledger.as_ref(),
+            looked: self.looked.as_deref().unwrap_or_default(),
+            ties: self.ties.as_deref().unwrap_or_default(),
+        };
+        let watch = self.watch(Task::Time);
+        let outcome = time::compute(inputs, &spooled.hits, &past, &context.config.time, now, &watch)?;
         let layout = context.vault.layout();
-        self.put(vec![
-            outcome.log.to_change(layout),
-            outcome.recency.to_change(layout),
-            outcome.archived.to_change(layout),
-        ])?;
-        // Folding the same hits twice changes nothing, so a crash between the two loses nothing.
+        let mut changes = Vec::new();
+        changes.extend(fresh(log.as_ref(), &outcome.log, now, |l| &l.notes).then(|| outcome.log.to_change(layout)));
+        changes.extend(
+            fresh(last.as_ref(), &outcome.recency, now, |r| &r.notes).then(|| outcome.recency.to_change(layout)),
+        );
+        changes.extend(
+            fresh(archived.as_ref(), &outcome.archived, now, |a| &a.notes).then(|| outcome.archived.to_change(layout)),
+        );
+        watch.check()?;
+        if !changes.is_empty() {
+            self.put(changes)?;
+        }
+        // A hit counts on its own day, whenever it is folded: a crash between the two counts nothing
+        // twice and loses nothing.
         spool.discard(&spooled)?;
         count(done, "notes", outcome.recency.notes.len());
         count(done, "hits", spooled.hits.len());
@@ -181,13 +226,26 @@ impl Run<'_> {
         count(done, "thawed", outcome.woke.len());
         count(done, "asleep", outcome.archived.notes.len());
         count(done, "protected", outcome.protected);
+        count(done, "undated", outcome.undated);
         report.archived = outcome.fell_asleep;
         report.thawed = outcome.woke;
-        self.state.seen = seen;
         Ok(())
     }
 
-    fn duplicates(&self, report: &mut ConsolidateReport, done: &mut TaskReport) -> Result<(), ConsolidateError> {
+    /// Looks at each digest note and its links, once a run.
+    fn look(&mut self, task: Task) -> Result<(), ConsolidateError> {
+        if self.looked.is_none() {
+            let today = self.context.clock.today();
+            let memory = Looks::load(self.context.vault);
+            self.looked = Some(memory.look(self.inputs()?, today, &self.watch(task))?);
+        }
+        if self.ties.is_none() {
+            self.ties = Some(ties(self.inputs()?, self.context.clock.today(), &self.watch(task))?);
+        }
+        Ok(())
+    }
+
+    fn duplicates(&mut self, report: &mut ConsolidateReport, done: &mut TaskReport) -> Result<(), ConsolidateError> {
         let context = &self.context;
         let inputs = self.inputs()?;
         let copies = duplicates::conflict_copies(context.vault, &inputs.snapshot)?;
@@ -196,25 +254,38 @@ impl Run<'_> {
         let entry = duplicates::entry(inputs, &pairs, &page, context.config.duplicates.max_pairs, context.clock.now());
         count(done, "notes", inputs.digests.len());
         count(done, "pairs", pairs.len());
+        let day = context.clock.today();
+        let found = PairsFound { count: pairs.len(), day };
         report.duplicates = pairs;
         if let Some(entry) = entry {
             context.vault.commit(&audit::append(&[entry], context.vault.layout()))?;
         }
+        self.state.pairs = Some(found);
         Ok(())
     }
 
-    fn health(&self, report: &mut ConsolidateReport, done: &mut TaskReport) -> Result<(), ConsolidateError> {
+    fn health(&mut self, report: &mut ConsolidateReport, done: &mut TaskReport) -> Result<(), ConsolidateError> {
+        self.look(Task::Health)?;
         let context = &self.context;
         let inputs = self.inputs()?;
-        let baseline = cache::load::<health::Baseline>(context.vault, health::BASELINE_FILE);
-        let signals = health::Signals::read(context.vault);
+        let watch = self.watch(Task::Health);
+        let baseline = health::Baseline::load(context.vault);
         let now = context.clock.now();
-        let found = health::check(inputs, &signals, baseline.as_ref(), context.config, now, &self.watch(Task::Health))?;
+        let ground = health::Ground {
+            signals: &health::Signals::read(context.vault),
+            baseline: baseline.as_ref(),
+            looked: self.looked.as_deref().unwrap_or_default(),
+            ties: self.ties.as_deref().unwrap_or_default(),
+            pairs: self.state.pairs,
+            config: context.config,
+            now,
+        };
+        let found = health::check(inputs, &ground, &watch)?;
         let page = self.todays_page("health")?;
-        if let Some(entry) = health::entry(&found, &page, context.config.health.max_listed, now) {
+        if let Some(entry) = health::entry(&found, &page, now) {
             context.vault.commit(&audit::append(&[entry], context.vault.layout()))?;
         }
-        cache::store(context.vault, health::BASELINE_FILE, &health::Baseline::of(inputs))?;
+        health::Baseline::store(context.vault, inputs, baseline.as_ref())?;
         count(done, "severe", found.severe);
         count(done, "warnings", found.warnings);
         count(done, "notices", found.notices);
@@ -246,7 +317,7 @@ impl Run<'_> {
             }
         }
         // Whatever happens below: what was read is no longer what stands there.
-        self.inputs = None;
+        (self.inputs, self.looked, self.ties) = (None, None, None);
         let config = &self.context.config.split;
         let mut failed = None;
         for plan in planned {
@@ -279,6 +350,19 @@ impl Run<'_> {
             Err(error) => Err(error.into()),
         }
     }
+}
+
+/// Whether a signal is to be written: its content differs from what lies there, or that is of
+/// another day. A second run on one day writes nothing, and a sync tool sees a file change only
+/// when it says something else or a day has passed.
+fn fresh<T: Artefact, C: PartialEq>(
+    before: Option<&T>,
+    found: &T,
+    now: DateTime<FixedOffset>,
+    content: impl Fn(&T) -> &C,
+) -> bool {
+    let day = |at: DateTime<Utc>| at.with_timezone(now.offset()).date_naive();
+    before.is_none_or(|before| day(before.computed_at()) != now.date_naive() || content(before) != content(found))
 }
 
 /// Whether the door said no to what was planned, as against a disk that failed.

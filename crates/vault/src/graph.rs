@@ -113,17 +113,28 @@ impl LinkGraph {
         self.edges_at(target, Direction::Incoming)
     }
 
+    /// What a note links to, with the predicate, in no particular order: for a sweep over all notes.
+    /// O(1) each.
+    pub fn targets<'a>(&'a self, source: &NotePath) -> impl Iterator<Item = (&'a NotePath, Option<&'a str>)> + use<'a> {
+        let at = self.index.get(source).copied();
+        let edges = at.into_iter().flat_map(|at| self.graph.edges_directed(at, Direction::Outgoing));
+        edges.filter_map(|edge| Some((&self.graph.node_weight(edge.target())?.path, edge.weight().as_deref())))
+    }
+
     /// How many distinct notes and canvases link to `target`; itself and conflict copies are not counted.
     #[must_use]
     pub fn inbound(&self, target: &NotePath) -> usize {
         let Some(&at) = self.index.get(target) else {
             return 0;
         };
-        let sources: BTreeSet<NodeIndex> = self.graph.neighbors_directed(at, Direction::Incoming).collect();
-        let counts = |source: &&NodeIndex| {
-            **source != at && self.graph.node_weight(**source).is_some_and(|node| node.note == Some(Standing::Original))
+        let counts = |source: &NodeIndex| {
+            *source != at && self.graph.node_weight(*source).is_some_and(|node| node.note == Some(Standing::Original))
         };
-        sources.iter().filter(counts).count()
+        let mut sources: Vec<NodeIndex> =
+            self.graph.neighbors_directed(at, Direction::Incoming).filter(counts).collect();
+        sources.sort_unstable();
+        sources.dedup();
+        sources.len()
     }
 
     /// All edges, ordered by source, target, predicate. O(e log e).

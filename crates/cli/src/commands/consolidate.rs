@@ -13,6 +13,9 @@ use crate::args::{ConsolidateArgs, TaskArg};
 use crate::output::{Output, bold, dim};
 use crate::progress::{Bars, Interrupt};
 
+/// Entries of one list that a person is shown; the rest is counted, and `--json` has them all.
+const MOST_SHOWN: usize = 20;
+
 /// The health check found something severe.
 const SEVERE: u8 = 8;
 
@@ -83,19 +86,22 @@ fn page(w: &mut dyn Write, report: &ConsolidateReport) -> io::Result<()> {
     }
     if !report.communities.is_empty() {
         writeln!(w, "\n{}", bold("Themes"))?;
-        for theme in &report.communities {
+        for theme in report.communities.iter().take(MOST_SHOWN) {
             writeln!(w, "  {:>4} notes  {}", theme.size, theme.label)?;
         }
+        more(w, report.communities.len(), "themes")?;
     }
     for split in &report.splits {
         writeln!(w, "split {} into {} notes: {}", split.parent, split.children.len() + 1, split.reason)?;
     }
     for (what, notes) in [("now sleeps", &report.archived), ("is awake again", &report.thawed)] {
-        notes.iter().try_for_each(|note| writeln!(w, "{note} {what}"))?;
+        notes.iter().take(MOST_SHOWN).try_for_each(|note| writeln!(w, "{note} {what}"))?;
+        more(w, notes.len(), what)?;
     }
-    for pair in &report.duplicates {
+    for pair in report.duplicates.iter().take(MOST_SHOWN) {
         writeln!(w, "alike: {} and {}", pair.keep, pair.other)?;
     }
+    more(w, report.duplicates.len(), "pairs, on the page in audit/")?;
     if let Some(health) = &report.health {
         writeln!(
             w,
@@ -105,10 +111,16 @@ fn page(w: &mut dyn Write, report: &ConsolidateReport) -> io::Result<()> {
             health.warnings,
             health.notices
         )?;
-        for finding in health.findings.iter().filter(|f| f.severity != Severity::Notice).take(20) {
+        for finding in health.findings.iter().filter(|f| f.severity != Severity::Notice).take(MOST_SHOWN) {
             let path = finding.path.as_ref().map(|p| format!("{p}: ")).unwrap_or_default();
             writeln!(w, "  {path}{}", finding.message)?;
         }
+        more(w, health.to_act_on(), "findings; `dormouse doctor` says what to do")?;
     }
     Ok(())
+}
+
+/// How many of `all` were not shown.
+fn more(w: &mut dyn Write, all: usize, of: &str) -> io::Result<()> {
+    if all > MOST_SHOWN { writeln!(w, "  and {} more {of}", all - MOST_SHOWN) } else { Ok(()) }
 }

@@ -1,8 +1,10 @@
 //! The commands, one file each.
 
+mod archive;
 mod completions;
 mod consolidate;
 mod context;
+mod doctor;
 mod dream;
 mod edit;
 mod init;
@@ -15,6 +17,7 @@ mod rename;
 mod search;
 mod status;
 mod traverse;
+mod upkeep;
 mod watch;
 
 use std::sync::Arc;
@@ -50,6 +53,8 @@ pub(crate) fn run(cli: Cli, out: &mut Output) -> Result<u8> {
     match cli.command {
         Command::Init(args) => init::run(&scene, &args, out),
         Command::Status => status::run(&scene, out),
+        Command::Doctor(args) => doctor::run(&scene, &args, out),
+        Command::Archive(args) => archive::run(&scene, &args, out),
         Command::Search(args) => search::run(&scene, &args, out),
         Command::List(args) => list::run(&scene, &args, out),
         Command::Traverse(args) => traverse::run(&scene, &args, out),

@@ -9,6 +9,7 @@
 
 mod contract;
 mod cycle;
+mod health;
 mod kills;
 mod odd_vaults;
 mod program;

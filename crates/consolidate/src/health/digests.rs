@@ -1,82 +1,83 @@
 //! The checks that look at the notes themselves.
 
-use dormouse_vault::text::estimate_tokens;
-use dormouse_vault::{Bucket, Layer, ProblemKind, Resolution};
+use std::collections::BTreeSet;
 
-use super::{Finding, FindingKind, Severity};
+use dormouse_vault::{Bucket, Layer, NotePath, ProblemKind, Resolution};
+
+use super::{FindingKind, Findings, Severity};
 use crate::config::HealthConfig;
 use crate::inputs::{Digest, Inputs};
+use crate::ties::{SOURCE, Ties};
 
-/// One digest note: provenance, links, length, company.
-pub(super) fn note(inputs: &Inputs, digest: &Digest, config: &HealthConfig, out: &mut Vec<Finding>) {
+/// The notes that link to something that is not there.
+pub(super) fn broken(inputs: &Inputs) -> BTreeSet<NotePath> {
+    inputs.snapshot.unresolved().into_values().flatten().collect()
+}
+
+/// One digest note: provenance, links, length, company. Its text is looked at only when a link of
+/// it is `broken`.
+pub(super) fn note(
+    inputs: &Inputs,
+    digest: &Digest,
+    ties: &Ties,
+    tokens: u32,
+    broken: bool,
+    config: &HealthConfig,
+    out: &mut Findings,
+) {
     let note = &digest.note;
-    let find = |severity, kind, line, message: String| Finding {
-        severity,
-        kind,
-        path: Some(note.path.clone()),
-        line,
-        message,
-    };
-    let mut has_source = false;
-    for (link, resolution) in inputs.snapshot.links_of(note) {
-        let provenance = link.predicate.as_deref().is_some_and(|p| p.eq_ignore_ascii_case("derived_from"));
-        match resolution {
-            Resolution::File { .. } => has_source |= provenance,
-            Resolution::Unresolved(_) if provenance => out.push(find(
-                Severity::Severe,
-                FindingKind::BrokenProvenance,
-                Some(link.line),
-                format!("its source [[{}]] does not exist: restore it, or correct the link", link.target),
-            )),
-            Resolution::Unresolved(_) => out.push(find(
-                Severity::Warning,
-                FindingKind::BrokenLink,
-                Some(link.line),
-                format!("links to [[{}]], which does not exist", link.target),
-            )),
-            Resolution::External => {}
-        }
+    let path = Some(&note.path);
+    if !ties.sourced {
+        out.add(Severity::Severe, FindingKind::BrokenProvenance, path, None, || {
+            "names no source that exists: add `derived_from:: [[…]]`".to_owned()
+        });
     }
-    if !has_source {
-        out.push(find(
-            Severity::Severe,
-            FindingKind::BrokenProvenance,
-            None,
-            "names no source that exists: add `derived_from:: [[…]]`".to_owned(),
-        ));
+    if broken {
+        broken_links(inputs, digest, out);
     }
-    let tokens = estimate_tokens(digest.text.get(note.doc().body.clone()).unwrap_or(""));
-    if tokens > config.oversize_tokens {
-        out.push(find(
-            Severity::Warning,
-            FindingKind::Oversize,
-            None,
-            format!(
-                "has about {tokens} tokens (more than {}): give its themes headings, so that it can be split",
-                config.oversize_tokens
-            ),
-        ));
+    if tokens as usize > config.oversize_tokens {
+        out.add(Severity::Warning, FindingKind::Oversize, path, None, || {
+            let most = config.oversize_tokens;
+            format!("has about {tokens} tokens (more than {most}): give its themes headings, so that it can be split")
+        });
     }
     if note.bucket.is_none() {
-        let buckets = Bucket::ALL.map(Bucket::as_str).join(", ");
-        out.push(find(
-            Severity::Notice,
-            FindingKind::NoBucket,
-            None,
-            format!("lies in none of the buckets: {buckets}"),
-        ));
+        out.add(Severity::Notice, FindingKind::NoBucket, path, None, || {
+            format!("lies in none of the buckets: {}", Bucket::ALL.map(Bucket::as_str).join(", "))
+        });
     }
-    let graph = inputs.snapshot.graph();
-    let linked = |other: &dormouse_vault::NotePath| *other != note.path;
-    let out_links = graph.out_edges(&note.path);
-    let authored = out_links.iter().any(|e| e.predicate != Some("derived_from") && linked(e.target));
-    if !authored && graph.inbound(&note.path) == 0 {
-        out.push(find(Severity::Notice, FindingKind::Orphan, None, "no other note is linked with it".to_owned()));
+    if !ties.authored && ties.inbound == 0 {
+        out.add(Severity::Notice, FindingKind::Orphan, path, None, || "no other note is linked with it".to_owned());
+    }
+}
+
+/// Each link to nothing, once a line and target.
+fn broken_links(inputs: &Inputs, digest: &Digest, out: &mut Findings) {
+    let doc = digest.note.document();
+    let mut said = BTreeSet::new();
+    for link in &doc.links {
+        if !matches!(inputs.snapshot.resolve_link(digest.path(), link), Resolution::Unresolved(_)) {
+            continue;
+        }
+        let provenance = link.predicate.as_deref().is_some_and(|p| p.eq_ignore_ascii_case(SOURCE));
+        if !said.insert((link.line, &link.target, provenance)) {
+            continue;
+        }
+        let (path, line, target) = (Some(digest.path()), Some(link.line), &link.target);
+        if provenance {
+            out.add(Severity::Severe, FindingKind::BrokenProvenance, path, line, || {
+                format!("its source [[{target}]] does not exist: restore it, or correct the link")
+            });
+        } else {
+            out.add(Severity::Warning, FindingKind::BrokenLink, path, line, || {
+                format!("links to [[{target}]], which does not exist")
+            });
+        }
     }
 }
 
 /// Whether one bucket has nearly everything.
-pub(super) fn balance(inputs: &Inputs, config: &HealthConfig, out: &mut Vec<Finding>) {
+pub(super) fn balance(inputs: &Inputs, config: &HealthConfig, out: &mut Findings) {
     let all = inputs.digests.len();
     if all < config.bucket_min_notes.max(1) {
         return;
@@ -84,19 +85,15 @@ pub(super) fn balance(inputs: &Inputs, config: &HealthConfig, out: &mut Vec<Find
     for bucket in Bucket::ALL {
         let here = inputs.digests.iter().filter(|d| d.bucket() == Some(bucket)).count();
         if here as f64 > config.bucket_share * all as f64 {
-            out.push(Finding {
-                severity: Severity::Notice,
-                kind: FindingKind::BucketImbalance,
-                path: None,
-                line: None,
-                message: format!("{here} of {all} digest notes are in {bucket}: is everything sorted as it should be?"),
+            out.add(Severity::Notice, FindingKind::BucketImbalance, None, None, || {
+                format!("{here} of {all} digest notes are in {bucket}: is everything sorted as it should be?")
             });
         }
     }
 }
 
 /// The problems that the scan and the parser met, in every layer.
-pub(super) fn files(inputs: &Inputs, out: &mut Vec<Finding>) {
+pub(super) fn files(inputs: &Inputs, out: &mut Findings) {
     for (file, problem) in inputs.snapshot.problems() {
         let path = dormouse_vault::NotePath::new(&file).ok();
         let kind = match problem.kind {
@@ -111,20 +108,15 @@ pub(super) fn files(inputs: &Inputs, out: &mut Vec<Finding>) {
             // A person's own notes are theirs to mend or not.
             _ => Severity::Notice,
         };
-        let message = if path.is_some() { problem.message } else { format!("{file}: {}", problem.message) };
-        out.push(Finding { severity, kind, path, line: problem.line, message });
+        out.add(severity, kind, path.as_ref(), problem.line, || {
+            if path.is_some() { problem.message } else { format!("{file}: {}", problem.message) }
+        });
     }
     for note in inputs.snapshot.notes() {
         if let Some(original) = &note.conflict_of {
-            out.push(Finding {
-                severity: Severity::Warning,
-                kind: FindingKind::ConflictCopy,
-                path: Some(note.path.clone()),
-                line: None,
-                message: format!(
-                    "a sync tool's copy of [[{}]]: take over what is missing there, then delete it",
-                    original.link_target()
-                ),
+            out.add(Severity::Warning, FindingKind::ConflictCopy, Some(&note.path), None, || {
+                let original = original.link_target();
+                format!("a sync tool's copy of [[{original}]]: take over what is missing there, then delete it")
             });
         }
     }

@@ -5,19 +5,25 @@ mod digests;
 mod page;
 mod signals;
 
+use std::collections::BTreeMap;
+
 use chrono::{DateTime, FixedOffset};
-use dormouse_vault::NotePath;
+use dormouse_vault::{NotePath, Vault};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub(crate) use baseline::{BASELINE_FILE, Baseline};
+pub(crate) use baseline::Baseline;
 pub(crate) use page::entry;
 pub(crate) use signals::Signals;
+pub use signals::{Freshness, SignalState};
 
 use crate::config::ConsolidateConfig;
 use crate::error::ConsolidateError;
 use crate::inputs::Inputs;
-use crate::progress::Watch;
+use crate::progress::{Silent, Watch};
+use crate::report::Task;
+use crate::state::{Looked, Looks, PairsFound, State};
+use crate::ties::{Ties, ties};
 
 /// How much a finding matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
@@ -38,7 +44,8 @@ pub enum Severity {
 pub enum FindingKind {
     /// A digest note whose sources are missing, or that names none.
     BrokenProvenance,
-    /// Links of a digest note that were there at the last check and are not any more.
+    /// Links of a digest note that were there at the last check and are not any more: conservation was
+    /// broken, or a person took them out.
     LinksLost,
     /// A digest note that was there at the last check and is gone.
     NoteGone,
@@ -64,6 +71,8 @@ pub enum FindingKind {
     BucketImbalance,
     /// A digest note outside the three buckets.
     NoBucket,
+    /// Pairs of notes that say the same, as the last search for them found.
+    Duplicates,
 }
 
 /// One finding.
@@ -90,51 +99,216 @@ pub struct HealthReport {
     pub warnings: usize,
     /// Number of notices.
     pub notices: usize,
-    /// All findings: the most severe first, then by kind, path and line.
+    /// How many of each kind, the most severe first.
+    pub counts: Vec<KindCount>,
+    /// How each derived signal stands.
+    pub signals: Vec<SignalState>,
+    /// The findings, of each kind the first `max_listed` of the settings: the most severe first, then
+    /// by kind, path and line.
     pub findings: Vec<Finding>,
 }
 
-impl HealthReport {
-    fn of(mut findings: Vec<Finding>) -> Self {
+/// How many findings of one kind there are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct KindCount {
+    /// How much they matter.
+    pub severity: Severity,
+    /// The kind.
+    pub kind: FindingKind,
+    /// How many, at least 1.
+    pub count: usize,
+}
+
+impl FindingKind {
+    /// The kind as a person calls it, in the plural.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::BrokenProvenance => "broken provenance",
+            Self::LinksLost => "links lost",
+            Self::NoteGone => "notes gone",
+            Self::BrokenLink => "broken links",
+            Self::MalformedFrontmatter => "malformed frontmatter",
+            Self::FileProblem => "problems of files",
+            Self::ConflictCopy => "conflict copies",
+            Self::Oversize => "oversize notes",
+            Self::FailedMaterial => "failed material",
+            Self::PendingMaterial => "pending material",
+            Self::StaleMeta => "stale signals",
+            Self::Orphan => "orphans",
+            Self::BucketImbalance => "bucket balance",
+            Self::NoBucket => "notes outside the buckets",
+            Self::Duplicates => "duplicates",
+        }
+    }
+
+    /// What a person does about it next.
+    #[must_use]
+    pub const fn advice(self) -> &'static str {
+        match self {
+            Self::BrokenProvenance => {
+                "restore the source, or correct the link (`dormouse edit NOTE`); a note without a source gets `derived_from:: [[…]]`"
+            }
+            Self::LinksLost => {
+                "look at the note and at audit/ of that day; write the link back if nobody meant to take it out"
+            }
+            Self::NoteGone => {
+                "restore the note from a backup, or from the trash of Obsidian or your sync tool, if nobody meant to delete it"
+            }
+            Self::BrokenLink => "write the note, or correct the link; `dormouse rename` keeps links whole from now on",
+            Self::MalformedFrontmatter => "mend the line in an editor; the note's text is read all the same",
+            Self::FileProblem => "see what is said of the file; it is left out until it is mended",
+            Self::ConflictCopy => "take over what is missing in the original, then delete the copy",
+            Self::Oversize => "give its themes headings; then `dormouse consolidate --task split` can split it",
+            Self::FailedMaterial => "`dormouse dream` tries again; if the reason stays, mend what it names",
+            Self::PendingMaterial => "`dormouse dream`",
+            Self::StaleMeta => "`dormouse consolidate`",
+            Self::Orphan => "nothing has to be done; a link to it from a related note helps it to be found",
+            Self::BucketImbalance => "nothing has to be done; sort the notes if the buckets are to help",
+            Self::NoBucket => "move it with `dormouse rename NOTE digest/wiki/`, or leave it",
+            Self::Duplicates => {
+                "read the pairs on that page; `dormouse merge KEEP DROP` or `dormouse dismiss A B` settles one"
+            }
+        }
+    }
+}
+
+/// Collects findings: all are counted, of each kind the first few are kept, so that a vault where
+/// everything is wrong costs no more memory and no longer page than any other.
+#[derive(Debug)]
+pub(crate) struct Findings {
+    kept: Vec<Finding>,
+    counts: BTreeMap<(Severity, FindingKind), usize>,
+    most: usize,
+}
+
+impl Findings {
+    fn new(most: usize) -> Self {
+        Self { kept: Vec::new(), counts: BTreeMap::new(), most }
+    }
+
+    /// Adds one; `message` is only made when it is kept.
+    pub(crate) fn add(
+        &mut self,
+        severity: Severity,
+        kind: FindingKind,
+        path: Option<&NotePath>,
+        line: Option<u32>,
+        message: impl FnOnce() -> String,
+    ) {
+        let count = self.counts.entry((severity, kind)).or_default();
+        *count += 1;
+        if *count <= self.most {
+            self.kept.push(Finding { severity, kind, path: path.cloned(), line, message: message() });
+        }
+    }
+
+    fn report(self, signals: Vec<SignalState>) -> HealthReport {
+        let mut findings = self.kept;
         findings.sort_by(|a, b| {
             let key = |f: &Finding| (f.severity, f.kind, f.path.clone(), f.line);
             key(a).cmp(&key(b)).then_with(|| a.message.cmp(&b.message))
         });
-        findings.dedup();
-        let count = |severity| findings.iter().filter(|f| f.severity == severity).count();
-        Self {
-            severe: count(Severity::Severe),
-            warnings: count(Severity::Warning),
-            notices: count(Severity::Notice),
+        let of = |wanted| self.counts.iter().filter(|((s, _), _)| *s == wanted).map(|(_, n)| n).sum();
+        let counts = self.counts.iter().map(|(&(severity, kind), &count)| KindCount { severity, kind, count });
+        HealthReport {
+            severe: of(Severity::Severe),
+            warnings: of(Severity::Warning),
+            notices: of(Severity::Notice),
+            counts: counts.collect(),
+            signals,
             findings,
         }
     }
 }
 
+impl HealthReport {
+    /// How many findings of `kind` there are.
+    #[must_use]
+    pub fn count(&self, kind: FindingKind) -> usize {
+        self.counts.iter().filter(|c| c.kind == kind).map(|c| c.count).sum()
+    }
+
+    /// How many must be acted on: all but notices.
+    #[must_use]
+    pub fn to_act_on(&self) -> usize {
+        self.severe + self.warnings
+    }
+}
+
+/// What the check works with, beside the notes.
+pub(crate) struct Ground<'a> {
+    pub(crate) signals: &'a Signals,
+    pub(crate) baseline: Option<&'a Baseline>,
+    pub(crate) looked: &'a [Looked],
+    pub(crate) ties: &'a [Ties],
+    pub(crate) pairs: Option<PairsFound>,
+    pub(crate) config: &'a ConsolidateConfig,
+    pub(crate) now: DateTime<FixedOffset>,
+}
+
 /// Looks at everything. Linear in notes and links.
-pub(crate) fn check(
-    inputs: &Inputs,
-    signals: &Signals,
-    baseline: Option<&Baseline>,
-    config: &ConsolidateConfig,
-    now: DateTime<FixedOffset>,
-    watch: &Watch<'_>,
-) -> Result<HealthReport, ConsolidateError> {
+pub(crate) fn check(inputs: &Inputs, ground: &Ground<'_>, watch: &Watch<'_>) -> Result<HealthReport, ConsolidateError> {
     watch.begin(inputs.digests.len());
-    let mut findings = Vec::new();
+    let mut findings = Findings::new(ground.config.health.max_listed);
+    let broken = digests::broken(inputs);
+    let nothing = Ties::default();
     for (at, digest) in inputs.digests.iter().enumerate() {
         if at % 64 == 0 {
             watch.step(at)?;
         }
-        digests::note(inputs, digest, &config.health, &mut findings);
+        let tokens = ground.looked.get(at).map_or(0, |l| l.tokens);
+        let ties = ground.ties.get(at).unwrap_or(&nothing);
+        let broken = !broken.is_empty() && broken.contains(digest.path());
+        digests::note(inputs, digest, ties, tokens, broken, &ground.config.health, &mut findings);
     }
-    digests::balance(inputs, &config.health, &mut findings);
+    digests::balance(inputs, &ground.config.health, &mut findings);
+    watch.check()?;
     digests::files(inputs, &mut findings);
     watch.check()?;
-    signals.check(inputs, config, now, &mut findings);
-    if let Some(baseline) = baseline {
+    let states = ground.signals.states(inputs, ground.config, ground.now);
+    ground.signals.check(inputs, &states, &mut findings);
+    watch.check()?;
+    if let Some(pairs) = ground.pairs.filter(|p| p.count > 0) {
+        findings.add(Severity::Notice, FindingKind::Duplicates, None, None, || {
+            format!(
+                "pairs of notes that say the same: {}; they stand side by side in audit/{}/duplicates.md",
+                pairs.count, pairs.day
+            )
+        });
+    }
+    if let Some(baseline) = ground.baseline {
         baseline.compare(inputs, &mut findings);
     }
     watch.step(inputs.digests.len())?;
-    Ok(HealthReport::of(findings))
+    Ok(findings.report(states))
+}
+
+/// The health of a vault, looked at without writing anything: for `dormouse doctor`, for a vault
+/// that is read-only, and while a run is under way. What vanished is compared with the last check
+/// that a run made.
+///
+/// # Errors
+/// [`ConsolidateError::Vault`] when the vault can't be read, [`ConsolidateError::Cancelled`].
+pub fn examine(
+    vault: &Vault,
+    config: &ConsolidateConfig,
+    now: DateTime<FixedOffset>,
+    cancel: &(dyn Fn() -> bool + Sync),
+) -> Result<HealthReport, ConsolidateError> {
+    let watch = Watch { task: Task::Health, progress: &Silent, cancel };
+    let inputs = Inputs::read(vault, &watch)?;
+    let looked = Looks::load(vault).look(&inputs, now.date_naive(), &watch)?;
+    let ties = ties(&inputs, now.date_naive(), &watch)?;
+    let (signals, baseline) = (Signals::read(vault), Baseline::load(vault));
+    let ground = Ground {
+        signals: &signals,
+        baseline: baseline.as_ref(),
+        looked: &looked,
+        ties: &ties,
+        pairs: State::load(vault).pairs,
+        config,
+        now,
+    };
+    check(&inputs, &ground, &watch)
 }

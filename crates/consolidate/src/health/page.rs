@@ -5,10 +5,10 @@ use std::fmt::Write;
 use chrono::{DateTime, FixedOffset};
 use dormouse_vault::audit::AuditEntry;
 
-use super::{Finding, FindingKind, HealthReport, Severity};
+use super::{Finding, HealthReport, Severity};
 
 /// The section of today's page; `None` when the page ends with just that already.
-pub(crate) fn entry(report: &HealthReport, page: &str, max: usize, at: DateTime<FixedOffset>) -> Option<AuditEntry> {
+pub(crate) fn entry(report: &HealthReport, page: &str, at: DateTime<FixedOffset>) -> Option<AuditEntry> {
     let title = match (report.severe, report.warnings, report.notices) {
         (0, 0, 0) => "all is well".to_owned(),
         (severe, warnings, notices) => {
@@ -22,7 +22,7 @@ pub(crate) fn entry(report: &HealthReport, page: &str, max: usize, at: DateTime<
         let findings: Vec<&Finding> = report.findings.iter().filter(|f| f.severity == severity).collect();
         if !findings.is_empty() {
             let _ = writeln!(body, "### {head}\n");
-            findings.chunk_by(|a, b| a.kind == b.kind).for_each(|kind| group(&mut body, kind, max));
+            findings.chunk_by(|a, b| a.kind == b.kind).for_each(|kind| group(&mut body, report, kind));
             body.push('\n');
         }
     }
@@ -34,33 +34,17 @@ pub(crate) fn entry(report: &HealthReport, page: &str, max: usize, at: DateTime<
     (!same).then_some(AuditEntry { page: "health", at, title, body })
 }
 
-fn group(body: &mut String, findings: &[&Finding], max: usize) {
-    for finding in findings.iter().take(max) {
+fn group(body: &mut String, report: &HealthReport, findings: &[&Finding]) {
+    for finding in findings {
         let line = finding.line.map(|n| format!(", line {n}")).unwrap_or_default();
         let about = finding.path.as_ref().map(|p| format!("[[{}]]{line}: ", p.link_target())).unwrap_or_default();
         let _ = writeln!(body, "- {about}{}", unlinked(&finding.message));
     }
-    if let (Some(more), Some(first)) = (findings.len().checked_sub(max).filter(|n| *n > 0), findings.first()) {
-        let _ = writeln!(body, "- {more} more of this kind: {}", name(first.kind));
-    }
-}
-
-fn name(kind: FindingKind) -> &'static str {
-    match kind {
-        FindingKind::BrokenProvenance => "broken provenance",
-        FindingKind::LinksLost => "links lost",
-        FindingKind::NoteGone => "notes gone",
-        FindingKind::BrokenLink => "broken links",
-        FindingKind::MalformedFrontmatter => "malformed frontmatter",
-        FindingKind::FileProblem => "problems of files",
-        FindingKind::ConflictCopy => "conflict copies",
-        FindingKind::Oversize => "oversize notes",
-        FindingKind::FailedMaterial => "failed material",
-        FindingKind::PendingMaterial => "pending material",
-        FindingKind::StaleMeta => "stale signals",
-        FindingKind::Orphan => "orphans",
-        FindingKind::BucketImbalance => "bucket balance",
-        FindingKind::NoBucket => "notes outside the buckets",
+    let all = findings
+        .first()
+        .and_then(|first| report.counts.iter().find(|c| (c.severity, c.kind) == (first.severity, first.kind)));
+    if let Some(all) = all.filter(|all| all.count > findings.len()) {
+        let _ = writeln!(body, "- and {} more of this kind: {}", all.count - findings.len(), all.kind.name());
     }
 }
 

@@ -1,15 +1,15 @@
 //! The checks that look at the derived signals: readable, fresh, and about this vault; and what the
 //! dream ledger says of material that waits.
 
-use std::collections::BTreeSet;
-
 use chrono::{DateTime, Duration, FixedOffset, Utc};
 use dormouse_vault::meta::{
     AccessLog, Archived, Artefact, Communities, Cooldowns, DreamLedger, DreamOutcome, Loaded, Recency,
 };
 use dormouse_vault::{NotePath, Vault, material};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-use super::{Finding, FindingKind, Severity};
+use super::{FindingKind, Findings, Severity};
 use crate::config::ConsolidateConfig;
 use crate::inputs::Inputs;
 
@@ -35,116 +35,172 @@ impl Signals {
         }
     }
 
-    pub(super) fn check(
-        &self,
-        inputs: &Inputs,
-        config: &ConsolidateConfig,
-        now: DateTime<FixedOffset>,
-        out: &mut Vec<Finding>,
-    ) {
+    pub(super) fn check(&self, inputs: &Inputs, states: &[SignalState], out: &mut Findings) {
         unreadable(&self.communities, out);
         unreadable(&self.recency, out);
         unreadable(&self.archived, out);
         unreadable(&self.ledger, out);
         unreadable(&self.access_log, out);
         unreadable(&self.cooldowns, out);
-        let (weekly, daily) = (i64::from(config.schedule.weekly_hours), i64::from(config.schedule.daily_hours));
-        if let Some(found) = &self.communities.value {
-            let members: BTreeSet<&NotePath> = found.communities.iter().flat_map(|c| &c.members).collect();
-            let complete = config.communities.list_singletons.then_some(&members);
-            stale(inputs, Communities::FILE, found.computed_at, weekly, now, &members, complete, out);
-        }
-        if let Some(found) = &self.recency.value {
-            let notes: BTreeSet<&NotePath> = found.notes.keys().collect();
-            stale(inputs, Recency::FILE, found.computed_at, daily, now, &notes, Some(&notes), out);
-        }
-        if let Some(found) = &self.archived.value {
-            let notes: BTreeSet<&NotePath> = found.notes.keys().collect();
-            stale(inputs, Archived::FILE, found.computed_at, daily, now, &notes, None, out);
+        for signal in states.iter().filter(|signal| signal.state == Freshness::Stale) {
+            out.add(Severity::Notice, FindingKind::StaleMeta, None, None, || {
+                format!("{} {}: run `dormouse consolidate`", signal.file, signal.reasons.join(", "))
+            });
         }
         self.material(inputs, out);
     }
 
+    /// How fresh each signal is, and whether it speaks of this vault.
+    pub(super) fn states(
+        &self,
+        inputs: &Inputs,
+        config: &ConsolidateConfig,
+        now: DateTime<FixedOffset>,
+    ) -> Vec<SignalState> {
+        let (weekly, daily) = (i64::from(config.schedule.weekly_hours), i64::from(config.schedule.daily_hours));
+        let communities = |found: &Communities| {
+            let mut named: Vec<NotePath> = found.communities.iter().flat_map(|c| &c.members).cloned().collect();
+            named.sort_unstable();
+            named.dedup();
+            Asked {
+                hours: Some(weekly),
+                complete: config.communities.list_singletons,
+                there: there(inputs, &named),
+                of: named.len(),
+            }
+        };
+        let recency = |found: &Recency| {
+            let there = there(inputs, found.notes.keys());
+            Asked { hours: Some(daily), complete: true, there, of: found.notes.len() }
+        };
+        let archived = |found: &Archived| {
+            let there = there(inputs, found.notes.keys());
+            Asked { hours: Some(daily), complete: false, there, of: found.notes.len() }
+        };
+        // What is written when something happens is never too old.
+        vec![
+            state(inputs, &self.communities, now, communities),
+            state(inputs, &self.recency, now, recency),
+            state(inputs, &self.archived, now, archived),
+            state(inputs, &self.access_log, now, |_| Asked::default()),
+            state(inputs, &self.ledger, now, |_| Asked::default()),
+            state(inputs, &self.cooldowns, now, |_| Asked::default()),
+        ]
+    }
+
     /// Material that no dream has taken in at its present content.
-    fn material(&self, inputs: &Inputs, out: &mut Vec<Finding>) {
+    fn material(&self, inputs: &Inputs, out: &mut Findings) {
         let ledger = self.ledger.value.as_ref();
         let mut pending = 0_usize;
         for path in material::pending(&inputs.snapshot, ledger) {
             match ledger.and_then(|l| l.materials.get(&path)).map(|d| &d.outcome) {
-                Some(DreamOutcome::Pending { reason, tries }) => out.push(failed(&path, reason, *tries)),
+                Some(DreamOutcome::Pending { reason, tries }) => {
+                    out.add(Severity::Warning, FindingKind::FailedMaterial, Some(&path), None, || {
+                        let reason = reason.lines().next().unwrap_or("no reason given");
+                        format!("could not be dreamed ({tries} tries): {reason}")
+                    });
+                }
                 _ => pending += 1,
             }
         }
         if pending > 0 {
-            out.push(Finding {
-                severity: Severity::Notice,
-                kind: FindingKind::PendingMaterial,
-                path: None,
-                line: None,
-                message: format!("material that waits for a dream: {pending}; run `dormouse dream`"),
+            out.add(Severity::Notice, FindingKind::PendingMaterial, None, None, || {
+                format!("material that waits for a dream: {pending}; run `dormouse dream`")
             });
         }
     }
 }
 
-fn failed(path: &NotePath, reason: &str, tries: u32) -> Finding {
-    let reason = reason.lines().next().unwrap_or("no reason given");
-    Finding {
-        severity: Severity::Warning,
-        kind: FindingKind::FailedMaterial,
-        path: Some(path.clone()),
-        line: None,
-        message: format!("could not be dreamed ({tries} tries): {reason}"),
-    }
-}
-
-fn unreadable<T: Artefact>(loaded: &Loaded<T>, out: &mut Vec<Finding>) {
+fn unreadable<T: Artefact>(loaded: &Loaded<T>, out: &mut Findings) {
     if let Some(problem) = &loaded.problem {
-        out.push(Finding {
-            severity: Severity::Warning,
-            kind: FindingKind::StaleMeta,
-            path: None,
-            line: problem.line,
-            message: format!("{}: {}", T::FILE, problem.message),
-        });
+        out.add(Severity::Warning, FindingKind::StaleMeta, None, problem.line, || problem.message.clone());
     }
 }
 
-/// A signal is stale when two runs were missed, when it speaks of notes that are gone, or when it
-/// lacks notes that are there.
-#[expect(clippy::too_many_arguments, reason = "one check for three files")]
-fn stale(
+/// How one derived signal stands.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SignalState {
+    /// Its file below `meta/`.
+    pub file: String,
+    /// Whether it can be relied on.
+    pub state: Freshness,
+    /// When it was computed.
+    pub computed_at: Option<DateTime<Utc>>,
+    /// Whole hours since then, 0 for a moment ahead of the clock.
+    pub age_hours: Option<u64>,
+    /// Notes that it speaks of and that are gone: it is of another vault, or of an earlier state.
+    pub gone: usize,
+    /// Digest notes that it should speak of and does not.
+    pub lacks: usize,
+    /// Why it is stale or unreadable, for a person.
+    pub reasons: Vec<String>,
+}
+
+/// Whether a signal can be relied on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Freshness {
+    /// It is young enough, and about this vault as it is.
+    Fresh,
+    /// Two runs were missed, it speaks of notes that are gone, or it lacks notes that are there.
+    Stale,
+    /// It was never computed.
+    Missing,
+    /// It can't be read.
+    Unreadable,
+}
+
+/// What is asked of a signal that could be read.
+#[derive(Default)]
+struct Asked {
+    /// Hours between its runs; `None` for one that has no schedule.
+    hours: Option<i64>,
+    /// Whether it should speak of all digest notes.
+    complete: bool,
+    /// How many notes it speaks of, and how many of these there are.
+    of: usize,
+    there: usize,
+}
+
+fn there<'a>(inputs: &Inputs, named: impl IntoIterator<Item = &'a NotePath>) -> usize {
+    let mut digests = inputs.digests.iter().map(|d| d.path()).peekable();
+    let is_there = |path: &&NotePath| {
+        while digests.next_if(|have| *have < *path).is_some() {}
+        digests.peek().is_some_and(|have| *have == *path)
+    };
+    named.into_iter().filter(is_there).count()
+}
+
+fn state<T: Artefact>(
     inputs: &Inputs,
-    file: &str,
-    computed_at: DateTime<Utc>,
-    hours: i64,
+    loaded: &Loaded<T>,
     now: DateTime<FixedOffset>,
-    named: &BTreeSet<&NotePath>,
-    complete: Option<&BTreeSet<&NotePath>>,
-    out: &mut Vec<Finding>,
-) {
-    let mut reasons = Vec::new();
+    ask: impl FnOnce(&T) -> Asked,
+) -> SignalState {
+    let file = T::FILE.to_owned();
+    let Some(found) = &loaded.value else {
+        let state = if loaded.problem.is_some() { Freshness::Unreadable } else { Freshness::Missing };
+        let reasons = loaded.problem.iter().map(|problem| problem.message.clone()).collect();
+        return SignalState { file, state, computed_at: None, age_hours: None, gone: 0, lacks: 0, reasons };
+    };
+    let asked = ask(found);
+    let computed_at = found.computed_at();
     let age = now.to_utc().signed_duration_since(computed_at);
-    if age > Duration::hours(2 * hours.max(1)) {
+    let mut reasons = Vec::new();
+    if asked.hours.is_some_and(|hours| age > Duration::hours(2 * hours.max(1))) {
         reasons.push(format!("was computed {} days ago", age.num_days()));
     } else if age < -Duration::hours(1) {
         reasons.push("was computed in the future: the clock was wrong".to_owned());
     }
-    let gone = named.iter().filter(|path| inputs.digest(path).is_none()).count();
+    let gone = asked.of - asked.there;
+    let lacks = if asked.complete { inputs.digests.len() - asked.there } else { 0 };
     if gone > 0 {
         reasons.push(format!("names {gone} notes that are gone"));
     }
-    let missing = complete.map_or(0, |have| inputs.digests.iter().filter(|d| !have.contains(d.path())).count());
-    if missing > 0 {
-        reasons.push(format!("lacks {missing} notes"));
+    if lacks > 0 {
+        reasons.push(format!("lacks {lacks} notes"));
     }
-    if !reasons.is_empty() {
-        out.push(Finding {
-            severity: Severity::Notice,
-            kind: FindingKind::StaleMeta,
-            path: None,
-            line: None,
-            message: format!("{file} {}: run `dormouse consolidate`", reasons.join(", ")),
-        });
-    }
+    let state = if reasons.is_empty() { Freshness::Fresh } else { Freshness::Stale };
+    let age_hours = Some(u64::try_from(age.num_hours()).unwrap_or(0));
+    SignalState { file, state, computed_at: Some(computed_at), age_hours, gone, lacks, reasons }
 }

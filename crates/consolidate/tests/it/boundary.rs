@@ -90,3 +90,30 @@ fn a_split_leaves_inbound_links_at_the_parent() {
     // The parent stayed where it was and nothing else went.
     assert!(before.notes().all(|note| after.note(&note.path).is_some()));
 }
+
+#[test]
+fn of_all_tasks_split_alone_changes_notes_and_only_those_that_it_names() {
+    let sections: String = [
+        ("Text score", "BM25 norm block prose stem"),
+        ("Deployment", "container cluster machine restart drain"),
+        ("Kitchen", "soup bread tea baker window"),
+    ]
+    .iter()
+    .map(|(head, words)| format!("## {head}\n\n{}\n\n", format!("{words} {head}. ").repeat(12)))
+    .collect();
+    let vault = temp_vault(&format!("{}=== digest/wiki/big.md\n# Big\n\nThe lead.\n\n{sections}", tempting()));
+    let before = vault.files();
+    let config = dormouse_consolidate::ConsolidateConfig {
+        split: SplitConfig { threshold_tokens: 60, min_child_tokens: 10, ..SplitConfig::default() },
+        ..Default::default()
+    };
+    let report = crate::consolidate_with(&vault, NOON, &Task::ALL, &config);
+    let named: Vec<String> =
+        report.splits.iter().flat_map(|s| s.children.iter().chain([&s.parent])).map(ToString::to_string).collect();
+    assert!(named.contains(&"digest/wiki/big.md".to_owned()), "{report:?}");
+    let after = vault.files();
+    let is_note = |path: &String| !path.starts_with("meta/") && !path.starts_with("audit/");
+    for path in after.keys().chain(before.keys()).filter(|p| is_note(p) && !named.contains(p)) {
+        assert_eq!(after.get(path), before.get(path), "{path} is as it was");
+    }
+}

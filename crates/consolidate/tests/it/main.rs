@@ -11,11 +11,13 @@
 mod boundary;
 mod cases;
 mod communities;
+mod cost;
 mod duplicates;
 mod health;
 mod runs;
 mod split;
 mod time;
+mod year;
 
 use dormouse_consolidate::{ConsolidateConfig, ConsolidateReport, RunContext, Silent, Task, run};
 use dormouse_fixtures::TempVault;
