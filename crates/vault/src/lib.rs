@@ -124,7 +124,7 @@ pub use quoting::Quoting;
 pub use resolve::Resolution;
 pub use settings::Settings;
 pub use snapshot::{Delta, Snapshot};
-pub use sparse::{Csr, GraphError};
+pub use sparse::{Csr, GraphError, RawRows, RawWeights};
 pub use spool::{AccessHit, Spool, Spooled};
 pub use transaction::Transaction;
 pub use vault::{Committed, OpenOptions, Stage, StageLock, Vault};
