@@ -34,6 +34,8 @@ enum Name {
     Retrieval,
     /// Recall's speed, size and memory in a large vault, against bare tantivy.
     Recall,
+    /// Leiden and PageRank on a large graph, beside igraph's: `--peer PYTHON`.
+    Communities,
 }
 
 impl Name {
@@ -45,6 +47,7 @@ impl Name {
             Self::Linear => ("dormouse-vault", "linear"),
             Self::Retrieval => ("dormouse-recall", "retrieval"),
             Self::Recall => ("dormouse-recall", "recall"),
+            Self::Communities => ("dormouse-consolidate", "communities"),
         }
     }
 }
