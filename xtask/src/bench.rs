@@ -36,6 +36,8 @@ enum Name {
     Recall,
     /// Leiden and PageRank on a large graph, beside igraph's: `--peer PYTHON`.
     Communities,
+    /// All tasks of consolidate over a large vault, and again after one edit.
+    Consolidate,
 }
 
 impl Name {
@@ -48,6 +50,7 @@ impl Name {
             Self::Retrieval => ("dormouse-recall", "retrieval"),
             Self::Recall => ("dormouse-recall", "recall"),
             Self::Communities => ("dormouse-consolidate", "communities"),
+            Self::Consolidate => ("dormouse-consolidate", "consolidate"),
         }
     }
 }

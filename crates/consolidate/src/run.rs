@@ -31,6 +31,10 @@ pub struct RunContext<'a> {
     pub cancel: &'a (dyn Fn() -> bool + Sync),
 }
 
+/// What a process keeps between runs.
+#[derive(Debug, Default)]
+pub struct Memory {}
+
 /// Runs `tasks`, each once, in the order of [`Task::ALL`].
 ///
 /// Takes the vault's consolidate lock, looks at the disk again, then plans each task from the
@@ -40,6 +44,18 @@ pub struct RunContext<'a> {
 /// [`ConsolidateError::Commit`] with `Locked` when another run is under way or `ReadOnly` when
 /// nothing can be written, and [`ConsolidateError::Vault`] when the vault can't be read at all.
 pub fn run(context: RunContext<'_>, tasks: &[Task]) -> Result<ConsolidateReport, ConsolidateError> {
+    run_with(context, tasks, &mut Memory::default())
+}
+
+/// [`run`] with what the caller keeps between runs.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_with(
+    context: RunContext<'_>,
+    tasks: &[Task],
+    _memory: &mut Memory,
+) -> Result<ConsolidateReport, ConsolidateError> {
     let _lock = context.vault.lock_stage(Stage::Consolidate)?;
     context.vault.refresh()?;
     let mut report = ConsolidateReport::new(context.clock.now());
