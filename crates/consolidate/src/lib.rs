@@ -63,6 +63,6 @@ pub use error::ConsolidateError;
 pub use health::{Finding, FindingKind, HealthReport, Severity};
 pub use progress::{Progress, Silent};
 pub use report::{ConsolidateReport, SplitDone, Task, TaskReport, TaskState, Theme};
-pub use run::{Memory, RunContext, run, run_with};
+pub use run::{RunContext, run};
 pub use scheduler::{LastRuns, Scheduler};
 pub use time::recency;

@@ -31,10 +31,6 @@ pub struct RunContext<'a> {
     pub cancel: &'a (dyn Fn() -> bool + Sync),
 }
 
-/// What a process keeps between runs.
-#[derive(Debug, Default)]
-pub struct Memory {}
-
 /// Runs `tasks`, each once, in the order of [`Task::ALL`].
 ///
 /// Takes the vault's consolidate lock, looks at the disk again, then plans each task from the
@@ -44,18 +40,6 @@ pub struct Memory {}
 /// [`ConsolidateError::Commit`] with `Locked` when another run is under way or `ReadOnly` when
 /// nothing can be written, and [`ConsolidateError::Vault`] when the vault can't be read at all.
 pub fn run(context: RunContext<'_>, tasks: &[Task]) -> Result<ConsolidateReport, ConsolidateError> {
-    run_with(context, tasks, &mut Memory::default())
-}
-
-/// [`run`] with what the caller keeps between runs.
-///
-/// # Errors
-/// As [`run`].
-pub fn run_with(
-    context: RunContext<'_>,
-    tasks: &[Task],
-    _memory: &mut Memory,
-) -> Result<ConsolidateReport, ConsolidateError> {
     let _lock = context.vault.lock_stage(Stage::Consolidate)?;
     context.vault.refresh()?;
     let mut report = ConsolidateReport::new(context.clock.now());
@@ -142,7 +126,8 @@ impl Run<'_> {
         let previous = self.meta::<Communities>(report);
         let watch = self.watch(Task::Communities);
         let now = context.clock.now_utc();
-        let found = communities::compute(
+        let (found, last) = communities::compute(
+            context.vault,
             self.inputs()?,
             previous.as_ref(),
             &context.config.communities,
@@ -151,6 +136,7 @@ impl Run<'_> {
             &watch,
         )?;
         self.put(vec![found.to_change(context.vault.layout())])?;
+        last.store(context.vault);
         let themes = found.communities.iter().filter(|c| c.members.len() > 1);
         report.communities = themes
             .map(|c| Theme {

@@ -111,7 +111,7 @@ pub use conserve::{Conservation, Violation};
 pub use error::{CommitError, Conflict, VaultError};
 pub use frontmatter::Frontmatter;
 pub use fs::{Disk, OsDisk};
-pub use graph::{EdgeKey, EdgeRef, EdgeTarget, LinkGraph, LinkRows};
+pub use graph::{EdgeKey, EdgeRef, EdgeTarget, LinkGraph, LinkRows, LinksOf};
 pub use inline_field::InlineField;
 pub use layout::{Bucket, Layer, Layout};
 pub use link::{Link, LinkKind};

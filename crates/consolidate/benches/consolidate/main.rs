@@ -23,7 +23,7 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 use std::{env, fs};
 
-use dormouse_consolidate::{ConsolidateConfig, DEFAULT_SEED, Memory, Progress, RunContext, Task, TaskState, run_with};
+use dormouse_consolidate::{ConsolidateConfig, DEFAULT_SEED, Progress, RunContext, Task, TaskState, run};
 use dormouse_vault::{FixedClock, Vault};
 use machine::{cpu_ms, peak_mb};
 
@@ -85,16 +85,15 @@ fn spawn(stage: &str, root: &Path, notes: usize) -> BTreeMap<String, f64> {
 fn stages(stage: &str, root: &Path, notes: usize) {
     let vault = Vault::open(root).unwrap();
     println!("{stage}_open_mb {}", peak_mb());
-    let mut memory = Memory::default();
     if stage == "full" {
-        measure("full", &vault, &mut memory);
-        measure("again", &vault, &mut memory);
+        measure("full", &vault);
+        measure("again", &vault);
         edit(root, notes / 2);
-        measure("edit", &vault, &mut memory);
+        measure("edit", &vault);
     } else {
         edit(root, notes / 3);
         vault.refresh().unwrap();
-        measure(stage, &vault, &mut memory);
+        measure(stage, &vault);
     }
 }
 
@@ -117,14 +116,14 @@ impl Progress for Ends {
     }
 }
 
-fn measure(name: &str, vault: &Vault, memory: &mut Memory) {
+fn measure(name: &str, vault: &Vault) {
     let config = ConsolidateConfig::default();
     let ends = Ends::default();
     let clock = FixedClock::new("2026-11-30T22:00:00+00:00".parse().unwrap());
     let context =
         RunContext { vault, clock: &clock, config: &config, seed: DEFAULT_SEED, progress: &ends, cancel: &|| false };
     let (began, before) = (Instant::now(), cpu_ms());
-    run_with(context, &TASKS, memory).unwrap();
+    run(context, &TASKS).unwrap();
     let after = cpu_ms();
     let mut last = before;
     for (task, end) in ends.0.into_inner().unwrap() {

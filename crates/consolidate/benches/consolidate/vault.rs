@@ -79,12 +79,7 @@ fn text(note: usize, notes: usize, draw: &mut Draw) -> String {
         for _ in 0..3 {
             sentence(&mut out, theme, chinese, &mut own);
         }
-        let _ = writeln!(
-            out,
-            "(derived_from:: [[{}#^b1]]) ^b{}\n",
-            event((note / OF_A_DAY + block) % notes.div_ceil(OF_A_DAY)),
-            block + 1
-        );
+        let _ = writeln!(out, "(derived_from:: [[{}#^b1]]) ^b{}\n", cited(note, block, notes), block + 1);
     }
     for _ in 0..4 {
         let near = theme * THEME + draw.below(THEME);
@@ -92,6 +87,13 @@ fn text(note: usize, notes: usize, draw: &mut Draw) -> String {
         let _ = writeln!(out, "- see [[{}]]", name(target.min(notes - 1)));
     }
     out
+}
+
+/// The event that a block cites: its note's own, or in the last block a near one.
+fn cited(note: usize, block: usize, notes: usize) -> String {
+    let own = note / OF_A_DAY;
+    let near = own / 8 * 8 + note % 8;
+    event(if block == 2 { near.min(notes.div_ceil(OF_A_DAY) - 1) } else { own })
 }
 
 fn title(note: usize, theme: usize, chinese: bool) -> String {
