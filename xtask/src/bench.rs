@@ -34,6 +34,10 @@ enum Name {
     Retrieval,
     /// Recall's speed, size and memory in a large vault, against bare tantivy.
     Recall,
+    /// Leiden and PageRank on a large graph, beside igraph's: `--peer PYTHON`.
+    Communities,
+    /// All tasks of consolidate over a large vault, and again after one edit.
+    Consolidate,
 }
 
 impl Name {
@@ -45,6 +49,8 @@ impl Name {
             Self::Linear => ("dormouse-vault", "linear"),
             Self::Retrieval => ("dormouse-recall", "retrieval"),
             Self::Recall => ("dormouse-recall", "recall"),
+            Self::Communities => ("dormouse-consolidate", "communities"),
+            Self::Consolidate => ("dormouse-consolidate", "consolidate"),
         }
     }
 }

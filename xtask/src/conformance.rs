@@ -1,7 +1,11 @@
-//! `cargo xtask conformance links FILE`: runs vectors of Obsidian's link rules against the vault.
+//! `cargo xtask conformance`: Obsidian's link rules against the vault (`links FILE`), reference
+//! graphs against Leiden, modularity and PageRank (`graphs DIR`).
 #![allow(clippy::print_stdout, reason = "the report is the command's output")]
 
-use std::path::PathBuf;
+mod graphs;
+mod partitions;
+
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
@@ -23,11 +27,26 @@ enum Suite {
         /// A JSON list of vectors; fixtures/links.json is ours.
         file: PathBuf,
     },
+    /// Graphs with reference values for communities, modularity and PageRank.
+    Graphs {
+        /// A folder with `reference.json` and a `.txt` a graph; fixtures/graphs is ours.
+        dir: PathBuf,
+    },
 }
 
 /// Prints each vector that fails and the sum; failure when there is one.
 pub(crate) fn run(args: &ConformanceArgs) -> Result<ExitCode> {
-    let Suite::Links { file } = &args.suite;
+    match &args.suite {
+        Suite::Links { file } => links(file),
+        Suite::Graphs { dir } => {
+            let (passed, failed) = graphs::check_folder(dir, &mut |line| anstream::println!("{line}"))?;
+            anstream::println!("{passed} passed, {failed} failed");
+            Ok(if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+        }
+    }
+}
+
+fn links(file: &Path) -> Result<ExitCode> {
     let text = std::fs::read_to_string(file).with_context(|| file.display().to_string())?;
     let vectors = vectors::parse(&text).with_context(|| file.display().to_string())?;
     let mut failed = 0;

@@ -37,7 +37,7 @@ impl Digest {
     /// What the note says: its blocks without typed fields (provenance and the like), links by what
     /// they show, headings left out.
     pub(crate) fn statement(&self) -> String {
-        Reading::of(self.note.doc(), &self.text).statement()
+        Reading::of(&self.note.document(), &self.text).statement()
     }
 }
 

@@ -153,7 +153,8 @@ impl Run<'_> {
         let previous = self.meta::<Communities>(report);
         let watch = self.watch(Task::Communities);
         let now = context.clock.now_utc();
-        let found = communities::compute(
+        let (found, last) = communities::compute(
+            context.vault,
             self.inputs()?,
             previous.as_ref(),
             &context.config.communities,
@@ -161,10 +162,16 @@ impl Run<'_> {
             now,
             &watch,
         )?;
-        let same_start = previous.as_ref().is_some_and(|p| (p.seed, p.resolution) == (found.seed, found.resolution));
-        if !same_start || fresh(previous.as_ref(), &found, context.clock.now(), |c| &c.communities) {
+        let alike = |p: &Communities| {
+            (p.seed, p.resolution, p.modularity, &p.groups)
+                == (found.seed, found.resolution, found.modularity, &found.groups)
+        };
+        if !previous.as_ref().is_some_and(alike)
+            || fresh(previous.as_ref(), &found, context.clock.now(), |c| &c.communities)
+        {
             self.put(vec![found.to_change(context.vault.layout())])?;
         }
+        last.store(context.vault);
         let themes = found.communities.iter().filter(|c| c.members.len() > 1);
         report.communities = themes
             .map(|c| Theme {

@@ -82,6 +82,17 @@ pub struct LinkRows<'a> {
     pub rows: Csr,
 }
 
+/// The out-links of a list of files, see [`LinkGraph::links_of`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LinksOf {
+    /// Where each file's row begins in `targets` and, last, where the last one ends.
+    pub offsets: Vec<usize>,
+    /// The files that are linked to, row after row.
+    pub targets: Vec<u32>,
+    /// `(source, target)` of the links with the predicate that was asked for.
+    pub marked: Vec<(u32, u32)>,
+}
+
 /// A file with links, or another file that one links to.
 #[derive(Debug, Clone)]
 struct Node {
@@ -172,6 +183,49 @@ impl LinkGraph {
             rows: Csr::directed(nodes.len(), &edges)?,
             files: nodes.into_iter().map(|(path, _)| path).collect(),
         })
+    }
+
+    /// The out-links of `files`, as numbers: a file of the list by its place in it, any other file
+    /// that one of them links to by a number from `files.len()` on, in order of first appearance.
+    /// Each row is ascending and names a target once; links of a file to itself are left out, and
+    /// those with `predicate` are also listed by themselves. Much cheaper than [`LinkGraph::out_edges`] for each:
+    /// O(n + e log d).
+    #[must_use]
+    pub fn links_of(&self, files: &[&NotePath], predicate: &str) -> LinksOf {
+        const NONE: u32 = u32::MAX;
+        let mut number = vec![NONE; self.graph.node_bound()];
+        let at: Vec<Option<NodeIndex>> = files.iter().map(|path| self.index.get(*path).copied()).collect();
+        for (file, node) in at.iter().enumerate() {
+            if let Some(slot) = node.and_then(|node| number.get_mut(node.index())) {
+                *slot = file as u32;
+            }
+        }
+        let mut next = files.len() as u32;
+        let mut out =
+            LinksOf { offsets: vec![0], targets: Vec::with_capacity(self.graph.edge_count()), marked: Vec::new() };
+        let mut row: Vec<u32> = Vec::new();
+        for (file, node) in at.iter().enumerate() {
+            row.clear();
+            for edge in node.into_iter().flat_map(|node| self.graph.edges_directed(*node, Direction::Outgoing)) {
+                let Some(slot) = number.get_mut(edge.target().index()).filter(|_| Some(edge.target()) != *node) else {
+                    continue;
+                };
+                if *slot == NONE {
+                    *slot = next;
+                    next += 1;
+                }
+                row.push(*slot);
+                if edge.weight().as_deref() == Some(predicate) {
+                    out.marked.push((file as u32, *slot));
+                }
+            }
+            row.sort_unstable();
+            row.dedup();
+            out.targets.extend_from_slice(&row);
+            out.offsets.push(out.targets.len());
+        }
+        out.marked.sort_unstable();
+        out
     }
 
     /// Whether nothing is in it.

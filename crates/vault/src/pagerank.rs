@@ -1,14 +1,20 @@
-//! PageRank on sparse rows (Brin and Page 1998), plain and personalised.
+//! PageRank on sparse rows (Brin and Page 1998), plain and personalised, by Gauss–Seidel sweeps.
+//!
+//! Rank that nodes without out-edges hold goes where jumps go. The ranks are then the solution of
+//! `z = reset + damping · Pᵀ z` with the rows of those nodes empty, divided by its sum (Del Corso,
+//! Gulli, Romani 2005), so that no round has to collect and spread that rank.
 #![expect(clippy::indexing_slicing, reason = "all vectors have one entry per node, and rows name nodes of the graph")]
 
-use crate::sparse::{Csr, GraphError};
+use std::borrow::Cow;
+
+use crate::sparse::{Csr, GraphError, RawWeights};
 
 /// Settings of PageRank.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PageRank {
-    /// Share of rank that follows links, 0..1. Default 0.85.
+    /// Share of rank that follows links, 0..1; above 0.9999 it is 0.9999. Default 0.85.
     pub damping: f64,
-    /// Stops when all ranks together change by less. Default 1e-12.
+    /// What all ranks together may be off by. Default 1e-10.
     pub tolerance: f64,
     /// Rounds at most. Default 500.
     pub max_rounds: u32,
@@ -16,7 +22,7 @@ pub struct PageRank {
 
 impl Default for PageRank {
     fn default() -> Self {
-        Self { damping: 0.85, tolerance: 1e-12, max_rounds: 500 }
+        Self { damping: 0.85, tolerance: 1e-10, max_rounds: 500 }
     }
 }
 
@@ -42,28 +48,91 @@ impl PageRank {
         if n == 0 {
             return Ok(Vec::new());
         }
-        let reset = reset_vector(n, seeds);
-        let (incoming, out) = in_edges(graph)?;
-        let damping = if self.damping.is_finite() { self.damping.clamp(0.0, 1.0) } else { 0.85 };
-        let mut rank = reset.clone();
+        let damping = if self.damping.is_finite() { self.damping.clamp(0.0, 0.9999) } else { 0.85 };
+        let incoming = if graph.is_directed() { Cow::Owned(graph.turned()) } else { Cow::Borrowed(graph) };
+        let mut flow = Flow::new(graph, &incoming, reset_vector(n, seeds), damping);
         for _ in 0..self.max_rounds {
-            let dangling: f64 = (0..n).filter(|&u| out[u] <= 0.0).map(|u| rank[u]).sum();
-            let mut next: Vec<f64> = (0..n as u32)
-                .map(|v| {
-                    let through: f64 = incoming.row(v).map(|(u, w)| rank[u as usize] * (w / out[u as usize])).sum();
-                    let at = reset[v as usize];
-                    damping * (through + dangling * at) + (1.0 - damping) * at
-                })
-                .collect();
-            let sum: f64 = next.iter().sum();
-            next.iter_mut().for_each(|r| *r /= sum);
-            let change: f64 = next.iter().zip(&rank).map(|(a, b)| (a - b).abs()).sum();
-            rank = next;
-            if change < self.tolerance {
+            let (change, whole) = match incoming.raw().weights {
+                RawWeights::Equal(weight) => flow.sweep(&|_| weight),
+                RawWeights::Each(weights) => flow.sweep(&|at| weights[at]),
+            };
+            // A sweep shrinks what is left by at least the damping.
+            if change * damping / (1.0 - damping) <= self.tolerance * whole {
                 break;
             }
         }
+        let mut rank = match incoming.raw().weights {
+            RawWeights::Equal(weight) => flow.ranks(&|_| weight),
+            RawWeights::Each(weights) => flow.ranks(&|at| weights[at]),
+        };
+        let sum: f64 = rank.iter().sum();
+        rank.iter_mut().for_each(|r| *r /= sum);
         Ok(rank)
+    }
+}
+
+/// Ranks on their way to rest.
+struct Flow<'a> {
+    offsets: &'a [u32],
+    sources: &'a [u32],
+    reset: Vec<f64>,
+    damping: f64,
+    /// Nodes that pass rank on; the others are computed once, at the end.
+    passing: Vec<u32>,
+    /// The weight that leaves each node.
+    out: Vec<f64>,
+    /// `z / out` of each node that passes rank on, 0 of the others.
+    share: Vec<f64>,
+    /// How often the self-loop of a row counts.
+    loops: f64,
+}
+
+impl<'a> Flow<'a> {
+    fn new(graph: &Csr, incoming: &'a Csr, reset: Vec<f64>, damping: f64) -> Self {
+        let out = graph.strengths();
+        let share = reset.iter().zip(&out).map(|(z, out)| if *out > 0.0 { z / out } else { 0.0 }).collect();
+        let passing = (0..).zip(&out).filter(|(_, out)| **out > 0.0).map(|(node, _)| node).collect();
+        let raw = incoming.raw();
+        let loops = if graph.is_directed() { 1.0 } else { 2.0 };
+        Self { offsets: raw.offsets, sources: raw.targets, reset, damping, passing, out, share, loops }
+    }
+
+    /// What reaches a node, and what its own loop brings for each unit of its share.
+    #[inline]
+    fn inflow(&self, node: usize, weight: &impl Fn(usize) -> f64) -> (f64, f64) {
+        let (mut sum, mut own) = (0.0, 0.0);
+        let (begin, end) = (self.offsets[node] as usize, self.offsets[node + 1] as usize);
+        for (at, &source) in (begin..end).zip(&self.sources[begin..end]) {
+            if source as usize == node {
+                own += self.loops * weight(at);
+            } else {
+                sum += self.share[source as usize] * weight(at);
+            }
+        }
+        (sum, own)
+    }
+
+    /// One sweep; what changed, and the sum of all ranks that were computed.
+    fn sweep(&mut self, weight: &impl Fn(usize) -> f64) -> (f64, f64) {
+        let (mut change, mut whole) = (0.0, 0.0);
+        for i in 0..self.passing.len() {
+            let node = self.passing[i] as usize;
+            let (sum, own) = self.inflow(node, weight);
+            let out = self.out[node];
+            let share = (self.reset[node] + self.damping * sum) / (out - self.damping * own);
+            change += (share - self.share[node]).abs() * out;
+            whole += share * out;
+            self.share[node] = share;
+        }
+        (change, whole)
+    }
+
+    fn ranks(&self, weight: &impl Fn(usize) -> f64) -> Vec<f64> {
+        let rank = |node: usize| match self.out[node] {
+            out if out > 0.0 => self.share[node] * out,
+            _ => self.reset[node] + self.damping * self.inflow(node, weight).0,
+        };
+        (0..self.out.len()).map(rank).collect()
     }
 }
 
@@ -84,21 +153,6 @@ fn reset_vector(n: usize, seeds: &[(u32, f64)]) -> Vec<f64> {
     } else {
         vec![1.0 / n as f64; n]
     }
-}
-
-/// The graph turned round, and the weight that leaves each node.
-fn in_edges(graph: &Csr) -> Result<(Csr, Vec<f64>), GraphError> {
-    let n = graph.nodes();
-    let mut turned = Vec::new();
-    let mut out = vec![0.0; n];
-    for u in 0..n as u32 {
-        for (v, weight) in graph.row(u) {
-            let weight = if u == v && !graph.is_directed() { 2.0 * weight } else { weight };
-            out[u as usize] += weight;
-            turned.push((v, u, weight));
-        }
-    }
-    Ok((Csr::directed(n, &turned)?, out))
 }
 
 #[cfg(test)]

@@ -1,57 +1,101 @@
 //! The graph whose themes are sought: digest notes, joined by their links and by common sources.
 
-use std::collections::{BTreeMap, BTreeSet};
-
-use dormouse_vault::NotePath;
+use dormouse_vault::{Csr, GraphError, NotePath};
 
 use crate::config::CommunitiesConfig;
 use crate::inputs::Inputs;
-use dormouse_vault::{Csr, GraphError};
 
 /// A source with more digests than this says nothing about their theme.
 const MAX_SHARING: usize = 64;
 
-/// Joins two digests by 1 when either links to the other, however often, and by
-/// `source_coupling / n` for each source that they share with n digests in all. The links of a note
-/// with more than `hub_cap` neighbours weigh `hub_cap / neighbours`.
-pub(super) fn build(inputs: &Inputs, config: &CommunitiesConfig) -> Result<Csr, GraphError> {
-    let mut weights: BTreeMap<(u32, u32), f64> = BTreeMap::new();
-    let mut by_source: BTreeMap<&NotePath, BTreeSet<u32>> = BTreeMap::new();
-    let graph = inputs.snapshot.graph();
-    for (at, digest) in inputs.digests.iter().enumerate() {
-        let from = at as u32;
-        for edge in graph.out_edges(digest.path()) {
-            match inputs.position(edge.target) {
-                Some(to) if to != at => {
-                    weights.insert((from.min(to as u32), from.max(to as u32)), 1.0);
-                }
-                Some(_) => {}
-                None => {
-                    by_source.entry(edge.target).or_default().insert(from);
-                }
-            }
-        }
-    }
-    damp_hubs(&mut weights, inputs.digests.len(), config.hub_cap);
-    let coupling = if config.source_coupling.is_finite() { config.source_coupling.max(0.0) } else { 0.0 };
-    for sharing in by_source.values().filter(|s| s.len() > 1 && s.len() <= MAX_SHARING && coupling > 0.0) {
-        let weight = coupling / sharing.len() as f64;
-        for (i, &u) in sharing.iter().enumerate() {
-            for &v in sharing.iter().skip(i + 1) {
-                *weights.entry((u, v)).or_insert(0.0) += weight;
-            }
-        }
-    }
-    let edges: Vec<_> = weights.into_iter().map(|((u, v), w)| (u, v, w)).collect();
-    Csr::undirected(inputs.digests.len(), &edges)
+/// The digests in order, joined.
+pub(super) struct DigestGraph {
+    pub(super) rows: Csr,
+    /// `(part, whole)` of what splits left.
+    wholes: Vec<(u32, u32)>,
 }
 
-fn damp_hubs(weights: &mut BTreeMap<(u32, u32), f64>, nodes: usize, cap: usize) {
+impl DigestGraph {
+    /// Joins two digests by 1 when either links to the other, however often, and by
+    /// `source_coupling / n` for each source that they share with n digests in all. The links of a
+    /// note with more than `hub_cap` neighbours weigh `hub_cap / neighbours`. O(n + m log m).
+    pub(super) fn build(inputs: &Inputs, config: &CommunitiesConfig) -> Result<Self, GraphError> {
+        let files: Vec<&NotePath> = inputs.digests.iter().map(|digest| digest.path()).collect();
+        let links = inputs.snapshot.graph().links_of(&files, crate::split::PART_OF);
+        let nodes = files.len();
+        let (mut joined, mut cited) = (Vec::new(), Vec::new());
+        for (from, bounds) in (0_u32..).zip(links.offsets.windows(2)) {
+            let row = bounds.first().zip(bounds.last()).and_then(|(&begin, &end)| links.targets.get(begin..end));
+            for &to in row.unwrap_or_default() {
+                if (to as usize) < nodes {
+                    joined.push(pack(from.min(to), from.max(to)));
+                } else {
+                    cited.push(pack(to, from));
+                }
+            }
+        }
+        joined.sort_unstable();
+        joined.dedup();
+        let mut edges = damped(&joined, nodes, config.hub_cap);
+        drop(joined);
+        let coupling = if config.source_coupling.is_finite() { config.source_coupling.max(0.0) } else { 0.0 };
+        if coupling > 0.0 {
+            cited.sort_unstable();
+            for sharing in cited.chunk_by(|a, b| a >> 32 == b >> 32) {
+                if (2..=MAX_SHARING).contains(&sharing.len()) {
+                    let weight = coupling / sharing.len() as f64;
+                    for (i, &u) in sharing.iter().enumerate() {
+                        edges.extend(sharing.iter().skip(i + 1).map(|&v| (u as u32, v as u32, weight)));
+                    }
+                }
+            }
+        }
+        let wholes = links.marked.iter().copied().filter(|&(_, whole)| (whole as usize) < nodes).collect();
+        Ok(Self { rows: Csr::undirected(nodes, &edges)?, wholes })
+    }
+
+    /// The member that holds each group together: the parent of a split when two of its children
+    /// are in the group, else the one with the most weight inside, else the first. `groups` are
+    /// ascending; `membership` has the community of each node. O(m).
+    pub(super) fn hubs(&self, groups: &[Vec<u32>], membership: &[u32]) -> Vec<Option<u32>> {
+        let of = |node: u32| membership.get(node as usize);
+        let mut children = vec![0_u32; self.rows.nodes()];
+        for &(part, whole) in &self.wholes {
+            if let Some(count) = children.get_mut(whole as usize).filter(|_| of(part) == of(whole)) {
+                *count += 1;
+            }
+        }
+        let hub = |group: &Vec<u32>| {
+            let mut best: Option<(u32, u32, f64)> = None;
+            for &node in group {
+                let children = children.get(node as usize).copied().filter(|&count| count >= 2).unwrap_or(0);
+                let inside = self.rows.row(node).filter(|&(v, _)| v != node && of(v) == of(node));
+                let weight: f64 = inside.map(|(_, w)| w).sum();
+                if best.is_none_or(|(_, most, heaviest)| {
+                    children > most || (children == most && weight > heaviest + 1e-12)
+                }) {
+                    best = Some((node, children, weight));
+                }
+            }
+            best.map(|(node, ..)| node)
+        };
+        groups.iter().map(hub).collect()
+    }
+}
+
+const fn pack(high: u32, low: u32) -> u64 {
+    (high as u64) << 32 | low as u64
+}
+
+/// The links with their weights.
+fn damped(joined: &[u64], nodes: usize, cap: usize) -> Vec<(u32, u32, f64)> {
     let mut degree = vec![0_usize; nodes];
-    for (u, v) in weights.keys() {
+    let ends = |pair: u64| ((pair >> 32) as u32, pair as u32);
+    for &pair in joined {
+        let (u, v) = ends(pair);
         for node in [u, v] {
-            if let Some(d) = degree.get_mut(*node as usize) {
-                *d += 1;
+            if let Some(degree) = degree.get_mut(node as usize) {
+                *degree += 1;
             }
         }
     }
@@ -59,31 +103,5 @@ fn damp_hubs(weights: &mut BTreeMap<(u32, u32), f64>, nodes: usize, cap: usize) 
         let degree = degree.get(node as usize).copied().unwrap_or(0);
         if degree > cap { cap.max(1) as f64 / degree as f64 } else { 1.0 }
     };
-    for (&(u, v), weight) in weights.iter_mut() {
-        *weight *= share(u) * share(v);
-    }
-}
-
-/// The member that holds the group together: the parent of a split when its children are here, else
-/// the one with the most weight inside, else the first by path. `None` for no members.
-pub(super) fn hub(inputs: &Inputs, graph: &Csr, group: &[usize]) -> Option<NotePath> {
-    let inside: BTreeSet<u32> = group.iter().map(|&n| n as u32).collect();
-    let links = inputs.snapshot.graph();
-    let score = |node: u32| -> (usize, f64) {
-        let children = inputs.digests.get(node as usize).map_or(0, |digest| {
-            let parts =
-                links.in_edges(digest.path()).into_iter().filter(|e| e.predicate == Some(crate::split::PART_OF));
-            parts.filter_map(|e| inputs.position(e.source)).filter(|&s| inside.contains(&(s as u32))).count()
-        });
-        let weight = graph.row(node).filter(|(v, _)| inside.contains(v)).map(|(_, w)| w).sum();
-        (if children >= 2 { children } else { 0 }, weight)
-    };
-    let mut best: Option<(u32, (usize, f64))> = None;
-    for &node in &inside {
-        let mine = score(node);
-        if best.is_none_or(|(_, b)| mine.0 > b.0 || (mine.0 == b.0 && mine.1 > b.1 + 1e-12)) {
-            best = Some((node, mine));
-        }
-    }
-    best.and_then(|(node, _)| inputs.digests.get(node as usize)).map(|d| d.path().clone())
+    joined.iter().map(|&pair| ends(pair)).map(|(u, v)| (u, v, share(u) * share(v))).collect()
 }

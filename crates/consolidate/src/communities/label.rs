@@ -1,10 +1,13 @@
 //! Labels: the terms that set a community's notes apart from the others', by class-based TF-IDF
 //! (Grootendorst 2022): `tf(t, c) · ln(1 + A / f(t))`, A the mean number of words of a community.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
 
-use dormouse_vault::text::{content_words, is_cjk};
+use dormouse_vault::Vault;
+use dormouse_vault::text::content_words;
 
+use super::last_run::{ByHash, hash};
+use super::terms::{are_twins, as_written, is_telling, stem};
 use crate::error::ConsolidateError;
 use crate::inputs::{Digest, Inputs};
 use crate::progress::Watch;
@@ -17,184 +20,224 @@ pub(super) struct Label {
 }
 
 /// How often a word of the name, of the description, of the text counts.
-const NAME: f64 = 4.0;
-const DESCRIPTION: f64 = 2.0;
-const TEXT: f64 = 1.0;
+const NAME: f32 = 4.0;
+const DESCRIPTION: f32 = 2.0;
+const TEXT: f32 = 1.0;
 
-/// One label a group. A group of one note is labelled by its name. Linear in the texts.
+/// Terms that a community is remembered by until it is known how rare they are.
+const CANDIDATES: usize = 128;
+/// Places that a term may take in a label before it is given up.
+const TRIED: usize = 40;
+
+/// One label a group; those of `kept` stand. A group of one note is labelled by its name. Linear in
+/// the texts of the groups to be labelled; of all groups when it is not known how often words occur
+/// in the vault, or when most are to be labelled.
 pub(super) fn label(
+    vault: &Vault,
     inputs: &Inputs,
-    groups: &[Vec<usize>],
-    terms: usize,
+    groups: &[Vec<u32>],
+    kept: Vec<Option<Label>>,
+    wanted: usize,
     watch: &Watch<'_>,
 ) -> Result<Vec<Label>, ConsolidateError> {
-    let mut counts = Vec::with_capacity(groups.len());
-    for group in groups {
-        counts.push(count(inputs, group, watch)?);
-    }
-    let mut everywhere: BTreeMap<&str, f64> = BTreeMap::new();
-    for (term, (weight, _)) in counts.iter().flatten() {
-        *everywhere.entry(term).or_insert(0.0) += weight;
-    }
-    let mean = everywhere.values().sum::<f64>() / groups.len().max(1) as f64;
-    let labelled = groups.iter().zip(&counts).map(|(group, count)| {
-        let terms = distinctive(count, &everywhere, mean, group.len(), terms, &whole_text(inputs, group));
-        let name = match group.as_slice() {
-            [one] => inputs.digests.get(*one).map(|d| d.note.name.to_string()),
-            _ => None,
-        };
-        let first_three = || terms.iter().take(3).cloned().collect::<Vec<_>>().join(" · ");
-        Label { label: name.unwrap_or_else(first_three), terms }
-    });
-    Ok(labelled.collect())
-}
-
-/// Per term: its weight in the group, and how many of the notes have it.
-fn count(
-    inputs: &Inputs,
-    group: &[usize],
-    watch: &Watch<'_>,
-) -> Result<BTreeMap<String, (f64, usize)>, ConsolidateError> {
-    let mut out: BTreeMap<String, (f64, usize)> = BTreeMap::new();
-    for digest in group.iter().filter_map(|&n| inputs.digests.get(n)) {
+    let notes = |which: bool| -> usize {
+        groups.iter().zip(&kept).filter(|(_, kept)| kept.is_some() == which).map(|(group, _)| group.len()).sum()
+    };
+    let known = if notes(false) <= notes(true) { Vocabulary::load(vault) } else { None };
+    let all = known.is_none() && notes(false) > 0;
+    let mut gathered = Gathered::default();
+    let mut counted: Vec<Option<Counted>> = Vec::with_capacity(groups.len());
+    for (group, kept) in groups.iter().zip(&kept) {
         watch.check()?;
-        let mut here = BTreeSet::new();
-        for (words, weight) in texts(digest) {
-            for word in words {
-                if word.chars().any(char::is_alphabetic) {
-                    out.entry(word.clone()).or_insert((0.0, 0)).0 += weight;
-                    here.insert(word);
-                }
-            }
+        let count = if all || kept.is_none() { Some(Counted::of(inputs, group)) } else { None };
+        if let Some(count) = count.as_ref().filter(|_| all) {
+            gathered.add(count);
         }
-        for word in here {
-            if let Some(entry) = out.get_mut(&word) {
-                entry.1 += 1;
-            }
+        counted.push(count.filter(|_| kept.is_none()).map(Counted::trimmed));
+    }
+    let vocabulary = known.unwrap_or_else(|| {
+        let made = gathered.finish(groups.len());
+        if all {
+            made.store(vault);
         }
+        made
+    });
+    let mut out = Vec::with_capacity(groups.len());
+    for ((group, kept), count) in groups.iter().zip(kept).zip(counted) {
+        watch.check()?;
+        out.push(match (kept, count) {
+            (Some(label), _) => label,
+            (None, count) => count.unwrap_or_default().label(inputs, group, &vocabulary, wanted),
+        });
     }
     Ok(out)
 }
 
-/// Everything that the words of a group are taken from, lower-case.
-fn whole_text(inputs: &Inputs, group: &[usize]) -> String {
-    let mut out = String::new();
-    for digest in group.iter().filter_map(|&n| inputs.digests.get(n)) {
-        let description = digest.note.description.as_deref().unwrap_or("");
-        for part in [&*digest.note.name, description, &digest.statement()] {
-            out.push_str(&part.to_lowercase());
-            out.push('\n');
+/// A word of a group, all forms together.
+#[derive(Debug, Default)]
+struct Count {
+    weight: f32,
+    /// Notes that have it.
+    notes: u32,
+    last: u32,
+    word: Box<str>,
+}
+
+/// The words of a group.
+#[derive(Debug, Default)]
+struct Counted {
+    words: ByHash<Count>,
+    total: f32,
+}
+
+impl Counted {
+    fn of(inputs: &Inputs, group: &[u32]) -> Self {
+        let mut out = Self::default();
+        for digest in group.iter().filter_map(|&node| inputs.digests.get(node as usize).map(|d| (node, d))) {
+            let (node, digest) = digest;
+            for (text, weight) in parts(digest) {
+                for word in content_words(&text) {
+                    if word.chars().any(char::is_alphabetic) {
+                        let count = out.words.entry(hash(stem(&word))).or_default();
+                        if count.notes == 0 || count.last != node {
+                            count.notes += 1;
+                            count.last = node;
+                        }
+                        if count.word.is_empty() {
+                            count.word = word.into();
+                        }
+                        count.weight += weight;
+                        out.total += weight;
+                    }
+                }
+            }
         }
+        out
     }
-    out
-}
 
-fn texts(digest: &Digest) -> [(Vec<String>, f64); 3] {
-    let description = digest.note.description.as_deref().unwrap_or("");
-    [
-        (content_words(&digest.note.name), NAME),
-        (content_words(description), DESCRIPTION),
-        (content_words(&digest.statement()), TEXT),
-    ]
-}
-
-fn distinctive(
-    count: &BTreeMap<String, (f64, usize)>,
-    everywhere: &BTreeMap<&str, f64>,
-    mean: f64,
-    notes: usize,
-    wanted: usize,
-    text: &str,
-) -> Vec<String> {
-    let total: f64 = count.values().map(|c| c.0).sum();
-    let mut scored: Vec<(f64, &String)> = count
-        .iter()
-        .filter(|(term, _)| !term.chars().any(|c| PARTICLES.contains(c)))
-        .map(|(term, &(weight, spread))| {
-            let all = everywhere.get(term.as_str()).copied().unwrap_or(weight);
-            let rarity = (1.0 + mean / all).ln();
-            // A term of one note alone names the note, not the theme.
-            let shared = if notes > 1 { spread as f64 / notes as f64 } else { 1.0 };
-            (weight / total.max(1.0) * rarity * shared.sqrt(), term)
-        })
-        .collect();
-    // Rounded before it is compared: the logarithm's last bit may differ between machines.
-    scored.sort_by(|a, b| (b.0 * 1e9).round().total_cmp(&(a.0 * 1e9).round()).then(a.1.cmp(b.1)));
-    let mut out: Vec<String> = Vec::new();
-    for (_, term) in scored {
-        if out.len() == wanted {
-            break;
-        }
-        let term = whole_word(term, text);
-        // Chinese pairs of one word overlap: 检索, 索引. One of them is enough.
-        if !out.iter().any(|have| overlaps(have, &term)) {
-            out.push(term);
-        }
+    /// The words that may come to stand in the label.
+    fn trimmed(self) -> Self {
+        let mut words: Vec<(u64, Count)> =
+            self.words.into_iter().filter(|(_, count)| is_telling(&count.word)).collect();
+        let weight = |count: &Count| count.weight * (count.notes as f32).sqrt();
+        words.sort_by(|a, b| weight(&b.1).total_cmp(&weight(&a.1)).then_with(|| a.1.word.cmp(&b.1.word)));
+        words.truncate(CANDIDATES);
+        Self { words: words.into_iter().collect(), total: self.total }
     }
-    out
-}
 
-/// Characters that join Chinese words and belong to none.
-const PARTICLES: &str = "的了是在和与也就都而及或我你他她它谁这那有不把被让给对从到为以着过里个们之其于等";
-/// The characters before and after a place in the text.
-type Sides = (Option<char>, Option<char>);
-/// The longest word that a Chinese pair grows to, in characters.
-const LONGEST: usize = 4;
-
-/// Two Chinese characters may be a part of a word: they grow by the neighbour that stands beside
-/// them in at least four of five places, if there are two or more. Other terms stay.
-fn whole_word(term: &str, text: &str) -> String {
-    let mut word = term.to_owned();
-    while word.chars().all(is_cjk) && (2..LONGEST).contains(&word.chars().count()) {
-        let places: Vec<Sides> = text
-            .match_indices(word.as_str())
-            .map(|(at, found)| {
-                let before = text.get(..at).and_then(|t| t.chars().next_back());
-                (before, text.get(at + found.len()..).and_then(|t| t.chars().next()))
+    fn label(self, inputs: &Inputs, group: &[u32], vocabulary: &Vocabulary, wanted: usize) -> Label {
+        let (notes, total) = (group.len().max(1) as f64, f64::from(self.total).max(1.0));
+        let mut scored: Vec<(i64, Box<str>)> = self
+            .words
+            .into_iter()
+            .map(|(key, count)| {
+                let weight = f64::from(count.weight);
+                let all = vocabulary.total(key).map_or(weight, f64::from).max(weight);
+                let rarity = (1.0 + vocabulary.mean / all).ln();
+                // A term of one note alone names the note, not the theme.
+                let score = weight / total * rarity * (f64::from(count.notes) / notes).sqrt();
+                // Rounded before it is compared: the logarithm's last bit may differ between machines.
+                ((score * 1e9).round() as i64, count.word)
             })
             .collect();
-        let usual = |side: &dyn Fn(&Sides) -> Option<char>| {
-            let mut seen: BTreeMap<char, usize> = BTreeMap::new();
-            for c in places.iter().filter_map(side).filter(|c| is_cjk(*c) && !PARTICLES.contains(*c)) {
-                *seen.entry(c).or_insert(0) += 1;
+        scored.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
+        let digests = || group.iter().filter_map(|&node| inputs.digests.get(node as usize));
+        let texts: Vec<String> = digests().flat_map(parts).map(|(text, _)| text).collect();
+        let mut terms: Vec<String> = Vec::new();
+        for (_, word) in scored.into_iter().take(TRIED) {
+            if terms.len() == wanted {
+                break;
             }
-            let most = seen.into_iter().max_by_key(|(c, n)| (*n, std::cmp::Reverse(*c)));
-            most.filter(|(_, n)| *n >= 2 && 5 * n >= 4 * places.len()).map(|(c, _)| c)
+            if let Some(term) = as_written(&word, &texts)
+                && !terms.iter().any(|have| are_twins(have, &term))
+            {
+                terms.push(term);
+            }
+        }
+        let mut named = digests();
+        let label = match (named.next(), named.next()) {
+            (Some(one), None) => one.note.name.to_string(),
+            (Some(first), _) if terms.is_empty() => first.note.name.to_string(),
+            _ => terms.iter().take(3).cloned().collect::<Vec<_>>().join(" · "),
         };
-        if let Some(before) = usual(&|place| place.0) {
-            word.insert(0, before);
-        } else if let Some(after) = usual(&|place| place.1) {
-            word.push(after);
-        } else {
-            break;
+        Label { label, terms }
+    }
+}
+
+fn parts(digest: &Digest) -> [(String, f32); 3] {
+    let description = digest.note.description.as_deref().unwrap_or("");
+    [(digest.note.name.to_string(), NAME), (description.to_owned(), DESCRIPTION), (digest.statement(), TEXT)]
+}
+
+/// Words of all groups, while they are counted.
+#[derive(Default)]
+struct Gathered {
+    /// The weight of each, and whether more than one group has it.
+    words: ByHash<(f32, bool)>,
+    total: f64,
+}
+
+impl Gathered {
+    fn add(&mut self, counted: &Counted) {
+        self.total += f64::from(counted.total);
+        for (key, count) in &counted.words {
+            let word = self.words.entry(*key).or_insert((0.0, false));
+            word.1 |= word.0 > 0.0;
+            word.0 += count.weight;
         }
     }
-    word
-}
 
-/// Whether two Chinese terms share a character pair, or are neighbours in the same run.
-fn overlaps(a: &str, b: &str) -> bool {
-    if !a.chars().any(is_cjk) || !b.chars().any(is_cjk) {
-        return a == b;
+    fn finish(self, groups: usize) -> Vocabulary {
+        let mut words: Vec<(u64, f32)> =
+            self.words.into_iter().filter(|(_, word)| word.1).map(|(key, word)| (key, word.0)).collect();
+        words.sort_unstable_by_key(|word| word.0);
+        Vocabulary { words, mean: self.total / groups.max(1) as f64 }
     }
-    let pairs =
-        |s: &str| s.chars().zip(s.chars().skip(1)).map(|(x, y)| [x, y].iter().collect::<String>()).collect::<Vec<_>>();
-    let ends = |s: &str| (s.chars().next(), s.chars().next_back());
-    let (left, right) = (ends(a), ends(b));
-    pairs(a).iter().any(|pair| b.contains(pair.as_str())) || left.1 == right.0 || right.1 == left.0
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+/// How often the words occur that more than one community has: `.dormouse/consolidate/words`. It is
+/// made anew when most communities are labelled; until then a community that changes is labelled by
+/// it as it was.
+struct Vocabulary {
+    /// By hash.
+    words: Vec<(u64, f32)>,
+    /// Words of a community.
+    mean: f64,
+}
 
-    #[test]
-    fn chinese_pairs_grow_to_the_word_that_they_are_a_part_of() {
-        let text = "审计页要短。审计页在手机上。编辑器里的审计页";
-        assert_eq!(whole_word("计页", text), "审计页");
-        assert_eq!(whole_word("手机", text), "手机");
-        assert_eq!(whole_word("page", text), "page");
-        assert!(overlaps("审计页", "计页面") && overlaps("检索", "索引"));
-        assert!(!overlaps("检索", "备份") && !overlaps("split", "lit"));
+impl Vocabulary {
+    const FILE: &'static str = "consolidate/words";
+    const HEAD: &'static [u8] = b"dormouse words 1\n";
+
+    fn total(&self, key: u64) -> Option<f32> {
+        let at = self.words.binary_search_by_key(&key, |word| word.0).ok()?;
+        self.words.get(at).map(|word| word.1)
+    }
+
+    fn load(vault: &Vault) -> Option<Self> {
+        let bytes = fs::read(vault.cache_dir().join(Self::FILE)).ok()?;
+        let (mean, rest) = bytes.strip_prefix(Self::HEAD)?.split_first_chunk::<8>()?;
+        let (count, rest) = rest.split_first_chunk::<8>()?;
+        let word = |entry: &[u8]| {
+            let (key, weight) = entry.split_first_chunk::<8>()?;
+            Some((u64::from_le_bytes(*key), f32::from_le_bytes(*weight.first_chunk::<4>()?)))
+        };
+        let words: Vec<(u64, f32)> = rest.chunks_exact(12).filter_map(word).collect();
+        let mean = f64::from_le_bytes(*mean);
+        let whole = words.len() as u64 == u64::from_le_bytes(*count) && words.is_sorted_by_key(|word| word.0);
+        (whole && mean.is_finite()).then_some(Self { words, mean })
+    }
+
+    fn store(&self, vault: &Vault) {
+        let mut bytes = Self::HEAD.to_vec();
+        bytes.extend(self.mean.to_le_bytes());
+        bytes.extend((self.words.len() as u64).to_le_bytes());
+        for (key, weight) in &self.words {
+            bytes.extend(key.to_le_bytes());
+            bytes.extend(weight.to_le_bytes());
+        }
+        if vault.write_cache(Self::FILE, &bytes).is_err() {
+            tracing::warn!("how often words occur was not kept");
+        }
     }
 }

@@ -1,128 +1,112 @@
 //! Communities: the themes of the digest notes, from the links that their writers made.
 
 mod digest_graph;
+mod groups;
 mod identity;
 mod label;
+mod last_run;
 mod leiden;
 mod modularity;
-
-use std::collections::BTreeMap;
+mod search;
+mod terms;
 
 use chrono::{DateTime, Utc};
+use dormouse_vault::Vault;
 use dormouse_vault::meta::{Artefact, Communities, Community};
-use dormouse_vault::{Csr, GraphError};
 
+pub(crate) use last_run::LastRun;
 pub use leiden::{Leiden, Partition};
 pub use modularity::modularity;
 
+use self::digest_graph::DigestGraph;
+use self::identity::Before;
+use self::last_run::ByHash;
 use crate::config::CommunitiesConfig;
 use crate::error::ConsolidateError;
 use crate::inputs::Inputs;
 use crate::progress::Watch;
 
-/// How much modularity the last run's themes may lack and still be kept: themes that move at every
-/// run are of no use to a reader.
-const KEEP_WITHIN: f64 = 0.005;
-
-/// The themes of `inputs`. `previous` gives the ids and, where it is still about as good, the
-/// partition.
+/// The themes of `inputs`, and what the next run starts from, to be kept once they are written.
+/// `previous` gives the ids and, where it is still about as good, the partition. After a few
+/// changes to a large vault only their surroundings are searched, and only communities whose notes
+/// changed are labelled anew.
 pub(crate) fn compute(
+    vault: &Vault,
     inputs: &Inputs,
     previous: Option<&Communities>,
     config: &CommunitiesConfig,
     seed: u64,
     now: DateTime<Utc>,
     watch: &Watch<'_>,
-) -> Result<Communities, ConsolidateError> {
-    watch.begin(config.starts as usize + 2);
-    let graph = digest_graph::build(inputs, config)?;
+) -> Result<(Communities, LastRun), ConsolidateError> {
+    watch.begin(config.starts as usize + 3);
+    let graph = DigestGraph::build(inputs, config)?;
     watch.step(1)?;
-    let partition = best_partition(inputs, &graph, previous, config, seed, watch)?;
-    let mut members: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
-    for (node, &community) in partition.membership.iter().enumerate() {
-        members.entry(community).or_default().push(node);
-    }
-    let groups: Vec<Vec<usize>> = members.into_values().filter(|m| config.list_singletons || m.len() > 1).collect();
-    let ids = identity::assign(inputs, &groups, previous);
-    let labels = label::label(inputs, &groups, config.terms, watch)?;
-    let mut communities: Vec<Community> = groups
-        .iter()
-        .zip(ids)
-        .zip(labels)
-        .filter_map(|((group, id), label)| {
-            let members = group.iter().filter_map(|&n| inputs.digests.get(n));
-            Some(Community {
-                id: id.id,
-                label: label.label,
-                terms: label.terms,
-                hub: digest_graph::hub(inputs, &graph, group)?,
-                stability: round(id.stability),
-                members: members.map(|d| d.path().clone()).collect(),
-            })
-        })
-        .collect();
-    communities.sort_by(|a, b| b.members.len().cmp(&a.members.len()).then(a.id.cmp(&b.id)));
+    let listed = previous.map_or(&[][..], |p| &p.communities);
+    let before = Before::of(listed.iter().map(|c| (c.id, &*c.members)));
+    let notes = last_run::notes(inputs, &graph.rows);
+    let settings = last_run::settings(config, seed);
+    let last = LastRun::load(vault)
+        .filter(|last| last.settings == settings && last.contents.iter().map(|c| c.0).eq(listed.iter().map(|c| c.id)));
+    let ground = search::Ground { rows: &graph.rows, notes: &notes, config, seed };
+    let carried = (!listed.is_empty()).then(|| before.carried_over(inputs));
+    let found = search::search(&ground, carried.as_deref(), last.as_ref(), watch)?;
     watch.step(config.starts as usize + 2)?;
-    Ok(Communities {
+    let all = members(&found.partition.membership);
+    let groups: Vec<Vec<u32>> = all.into_iter().filter(|m| config.list_singletons || m.len() > 1).collect();
+    let ids = before.assign(inputs, &groups);
+    let hubs = graph.hubs(&groups, &found.partition.membership);
+    let contents: Vec<u64> = groups.iter().map(|group| last_run::content(inputs, group)).collect();
+    let labels = {
+        let known: ByHash<u64> = last.iter().flat_map(|l| &l.contents).map(|&(id, c)| (u64::from(id), c)).collect();
+        let old: ByHash<&Community> = listed.iter().map(|c| (u64::from(c.id), c)).collect();
+        let unchanged = |id: u32, content: u64| {
+            let same = known.get(&u64::from(id)) == Some(&content);
+            old.get(&u64::from(id))
+                .filter(|_| same)
+                .map(|c| label::Label { label: c.label.clone(), terms: c.terms.clone() })
+        };
+        let kept = ids.iter().zip(&contents).map(|(id, &content)| unchanged(id.id, content)).collect();
+        label::label(vault, inputs, &groups, kept, config.terms, watch)?
+    };
+    let mut communities: Vec<(Community, u64)> = Vec::with_capacity(groups.len());
+    for ((((group, id), label), hub), content) in groups.iter().zip(ids).zip(labels).zip(hubs).zip(contents) {
+        let path = |node: u32| inputs.digests.get(node as usize).map(|d| d.path().clone());
+        if let Some(hub) = hub.and_then(path) {
+            let (stability, members) = (round(id.stability), group.iter().filter_map(|&node| path(node)).collect());
+            let (label, terms) = (label.label, label.terms);
+            communities.push((Community { id: id.id, label, terms, hub, stability, members }, content));
+        }
+    }
+    communities.sort_by(|(a, _), (b, _)| b.members.len().cmp(&a.members.len()).then(a.id.cmp(&b.id)));
+    let contents = communities.iter().map(|(community, content)| (community.id, *content)).collect();
+    let communities: Vec<Community> = communities.into_iter().map(|(community, _)| community).collect();
+    let last = LastRun { settings, searched: found.searched, moved: found.moved, notes, contents };
+    let groups = groups::group(inputs, &graph.rows, &communities, previous, config, seed)?;
+    watch.step(config.starts as usize + 3)?;
+    let found = Communities {
         version: Communities::VERSION,
         computed_at: now,
         seed,
         resolution: config.resolution,
-        modularity: round(partition.modularity),
+        modularity: round(found.partition.modularity),
         communities,
-    })
-}
-
-/// The best of several fresh starts, or the last run's themes where they hold up.
-fn best_partition(
-    inputs: &Inputs,
-    graph: &Csr,
-    previous: Option<&Communities>,
-    config: &CommunitiesConfig,
-    seed: u64,
-    watch: &Watch<'_>,
-) -> Result<Partition, ConsolidateError> {
-    let stop = || (watch.cancel)();
-    let singletons: Vec<u32> = (0..graph.nodes() as u32).collect();
-    let mut best: Option<Partition> = None;
-    for start in 0..config.starts.max(1) {
-        let leiden =
-            Leiden { resolution: config.resolution, seed: seed.wrapping_add(u64::from(start)), ..Leiden::default() };
-        let found = leiden.run_from(graph, &singletons, &stop)?;
-        watch.step(start as usize + 2)?;
-        if best.as_ref().is_none_or(|b| found.modularity > b.modularity + 1e-12) {
-            best = Some(found);
-        }
-    }
-    let fresh = best.unwrap_or(Partition { membership: singletons, modularity: 0.0 });
-    let leiden = Leiden { resolution: config.resolution, seed, ..Leiden::default() };
-    let settled = settle(&leiden, graph, fresh, &stop)?;
-    watch.check()?;
-    let Some(previous) = previous.filter(|p| !p.communities.is_empty()) else {
-        return Ok(settled);
+        groups,
     };
-    let kept = leiden.run_from(graph, &identity::carried_over(inputs, previous), &stop)?;
-    let kept = settle(&leiden, graph, kept, &stop)?;
-    watch.check()?;
-    Ok(if kept.modularity + KEEP_WITHIN >= settled.modularity { kept } else { settled })
+    Ok((found, last))
 }
 
-/// Runs from the partition itself until that changes nothing, so that the next run on an unchanged
-/// vault, which starts from it, ends with it.
-fn settle(
-    leiden: &Leiden,
-    graph: &Csr,
-    mut partition: Partition,
-    stop: &dyn Fn() -> bool,
-) -> Result<Partition, GraphError> {
-    for _ in 0..16 {
-        let next = leiden.run_from(graph, &partition.membership, stop)?;
-        if next.modularity <= partition.modularity + 1e-12 {
-            break;
+/// The nodes of each community, ascending, in the order of their labels.
+fn members(membership: &[u32]) -> Vec<Vec<u32>> {
+    let count = membership.iter().max().map_or(0, |&m| m as usize + 1);
+    let mut out = vec![Vec::new(); count];
+    for (node, &community) in (0..).zip(membership) {
+        if let Some(group) = out.get_mut(community as usize) {
+            group.push(node);
         }
-        partition = next;
     }
-    Ok(partition)
+    out.retain(|group| !group.is_empty());
+    out
 }
 
 /// Six decimals: the last bits of a float are no information.

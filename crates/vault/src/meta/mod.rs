@@ -66,6 +66,10 @@ pub struct Communities {
     pub modularity: f64,
     /// In order of size, then id.
     pub communities: Vec<Community>,
+    /// The second level, when more than forty communities have two members or more; in order of
+    /// size, then id.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub groups: Vec<CommunityGroup>,
 }
 artefact!(Communities, "communities.json", 1);
 
@@ -80,10 +84,26 @@ pub struct Community {
     pub terms: Vec<String>,
     /// The member with the most links inside.
     pub hub: NotePath,
-    /// Jaccard overlap with the same id in the last run, 0..=1; 1 on the first run.
+    /// Jaccard overlap with the same id in the last run, 0..=1: 1 when nothing changed, and on the
+    /// first run; 0 for a community that no earlier one went over into.
     pub stability: f64,
     /// In path order.
     pub members: Vec<NotePath>,
+}
+
+/// Communities that links join: the second level, for a person with many themes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct CommunityGroup {
+    /// Stable between runs by maximum overlap of communities.
+    pub id: u32,
+    /// For a person: the first terms of its largest communities.
+    pub label: String,
+    /// Those terms, at most five.
+    pub terms: Vec<String>,
+    /// Notes in all of its communities.
+    pub notes: usize,
+    /// The ids of its communities, the largest first; two or more.
+    pub communities: Vec<u32>,
 }
 
 /// `meta/recency.json`: how fresh each digest note is.

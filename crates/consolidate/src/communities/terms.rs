@@ -1,0 +1,190 @@
+//! Terms as a person writes them: the usual form of an English word, and whole Chinese words.
+
+use std::collections::BTreeMap;
+
+use dormouse_vault::text::is_cjk;
+
+/// What words of one meaning have in common: an English word without its inflection. Other words
+/// stay as they are.
+pub(super) fn stem(word: &str) -> &str {
+    if !word.is_ascii() {
+        return word;
+    }
+    let mut root = word;
+    for (ending, least) in [("ings", 4), ("ing", 4), ("ies", 3), ("ied", 3), ("ed", 4), ("es", 4), ("s", 3)] {
+        if let Some(rest) = word.strip_suffix(ending).filter(|rest| rest.len() >= least && !rest.ends_with('s')) {
+            // stopped, running
+            let mut ends = rest.bytes().rev();
+            let doubled = ending.len() > 1 && ends.next().zip(ends.next()).is_some_and(|(a, b)| a == b && a != b'l');
+            root = if doubled { rest.get(..rest.len() - 1).unwrap_or(rest) } else { rest };
+            break;
+        }
+    }
+    // query and queries, make and making
+    root.strip_suffix(['e', 'y', 'i']).filter(|rest| rest.len() >= 3).unwrap_or(root)
+}
+
+/// Whether a word can stand in a label: two letters at least, and no fewer letters than digits.
+pub(super) fn is_telling(word: &str) -> bool {
+    let letters = word.chars().filter(|c| c.is_alphabetic()).count();
+    let digits = word.chars().filter(char::is_ascii_digit).count();
+    letters >= 2 && letters >= digits && !word.contains('_') && !word.chars().any(|c| PARTICLES.contains(c))
+}
+
+/// Whether two terms of one label say nearly the same: one holds the other, or two Chinese ones
+/// share a pair of characters.
+pub(super) fn are_twins(a: &str, b: &str) -> bool {
+    if !a.chars().any(is_cjk) || !b.chars().any(is_cjk) {
+        let (a, b) = (a.to_lowercase(), b.to_lowercase());
+        let (short, long) = if a.len() < b.len() { (&a, &b) } else { (&b, &a) };
+        return stem(&a) == stem(&b) || (stem(short).len() >= 4 && long.starts_with(stem(short)));
+    }
+    let pairs =
+        |s: &str| s.chars().zip(s.chars().skip(1)).map(|(x, y)| [x, y].iter().collect::<String>()).collect::<Vec<_>>();
+    pairs(a).iter().any(|pair| b.contains(pair.as_str()))
+}
+
+/// `term`, a lower-case content word or a Chinese pair, as the texts have it; `None` when it is no
+/// word: a pair that straddles two.
+pub(super) fn as_written(term: &str, texts: &[String]) -> Option<String> {
+    if term.chars().all(is_cjk) { whole_word(term, texts) } else { Some(usual_form(term, texts)) }
+}
+
+/// The most frequent form of the word: lower-case if it is ever written so, or stands in capitals
+/// only where a sentence begins.
+fn usual_form(term: &str, texts: &[String]) -> String {
+    let root = stem(term);
+    let mut forms: BTreeMap<&str, (usize, bool)> = BTreeMap::new();
+    for text in texts {
+        let mut within = false;
+        for word in text.split_inclusive(|c: char| !(c.is_alphanumeric() && !is_cjk(c)) && c != '\'') {
+            let bare = word.trim_end_matches(|c: char| !c.is_alphanumeric() || is_cjk(c));
+            let first = root.chars().next();
+            let begins = bare.chars().next().is_some_and(|c| Some(c) == first || c.to_lowercase().next() == first);
+            if begins && stem(&bare.to_lowercase()) == root {
+                let form = forms.entry(bare).or_insert((0, false));
+                form.0 += 1;
+                form.1 |= within;
+            }
+            if !bare.is_empty() {
+                within = word.ends_with([' ', ',']) && bare.chars().next().is_some_and(char::is_alphanumeric);
+            }
+        }
+    }
+    let lower = |form: &str| !form.chars().any(char::is_uppercase);
+    let name = |form: &str, within: bool| within || form.chars().skip(1).any(char::is_uppercase);
+    let any_lower = forms.keys().any(|form| lower(form));
+    let fitting = forms.iter().filter(|(form, seen)| if any_lower { lower(form) } else { name(form, seen.1) });
+    let best = fitting.max_by(|a, b| a.1.0.cmp(&b.1.0).then(b.0.len().cmp(&a.0.len())).then(b.0.cmp(a.0)));
+    best.map_or_else(|| term.to_owned(), |(form, _)| (*form).to_owned())
+}
+
+/// Characters that join Chinese words and belong to none.
+pub(super) const PARTICLES: &str =
+    "的了是在和与也就都而及或我你他她它谁这那有不把被让给对从到为以着过里个们之其于等每很再还又并但若如所将会能要";
+/// The longest word that a pair grows to, in characters.
+const LONGEST: usize = 6;
+/// Places that are looked at.
+const PLACES: usize = 300;
+/// How often the longer word has to occur where the pair does, and how often the same neighbour may
+/// stand beside a whole word.
+const SHARE: f64 = 0.6;
+
+/// A window around a pair, wherever it stands.
+#[derive(Default)]
+struct Window {
+    places: usize,
+    before: BTreeMap<char, usize>,
+    after: BTreeMap<char, usize>,
+}
+
+/// The word that a pair of characters is a part of: the longest stretch around it that occurs
+/// almost as often as the pair itself and whose neighbours on both sides vary (boundary entropy, in
+/// its simplest form: no neighbour stands there in more than three of five places).
+fn whole_word(pair: &str, texts: &[String]) -> Option<String> {
+    let mut windows: BTreeMap<String, Window> = BTreeMap::new();
+    let mut places = 0;
+    let inside = |c: &char| is_cjk(*c) && !PARTICLES.contains(*c);
+    for text in texts {
+        for (at, found) in text.match_indices(pair) {
+            places += 1;
+            if places > PLACES {
+                break;
+            }
+            let before: Vec<char> = text.get(..at)?.chars().rev().take(LONGEST).take_while(inside).collect();
+            let after: Vec<char> = text.get(at + found.len()..)?.chars().take(LONGEST).take_while(inside).collect();
+            let spare = LONGEST.saturating_sub(pair.chars().count());
+            for left in 0..=before.len().min(spare) {
+                for right in 0..=after.len().min(spare - left) {
+                    let head = before.iter().take(left).rev();
+                    let word: String =
+                        head.copied().chain(found.chars()).chain(after.iter().take(right).copied()).collect();
+                    let window = windows.entry(word).or_default();
+                    window.places += 1;
+                    if let Some(c) = before.get(left) {
+                        *window.before.entry(*c).or_insert(0) += 1;
+                    }
+                    if let Some(c) = after.get(right) {
+                        *window.after.entry(*c).or_insert(0) += 1;
+                    }
+                }
+            }
+        }
+    }
+    let places = places.min(PLACES) as f64;
+    let varied = |side: &BTreeMap<char, usize>, all: usize| side.values().all(|n| *n as f64 <= SHARE * all as f64);
+    let words = windows.into_iter().filter(|(word, window)| {
+        // What stands there once is no more than what happens to stand there.
+        (window.places > 1 || pair.chars().count() == word.chars().count())
+            && window.places as f64 >= SHARE * places
+            && varied(&window.before, window.places)
+            && varied(&window.after, window.places)
+    });
+    words.map(|(word, _)| word).max_by(|a, b| a.chars().count().cmp(&b.chars().count()).then(b.cmp(a)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written(term: &str, text: &str) -> String {
+        as_written(term, &[text.to_owned()]).unwrap_or_else(|| "–".to_owned())
+    }
+
+    #[test]
+    fn chinese_pairs_grow_to_the_word_that_they_are_a_part_of() {
+        let text = "审计页要短。审计页在手机上。编辑器里的审计页。新审计页";
+        assert_eq!(written("计页", text), "审计页");
+        assert_eq!(written("审计", text), "审计页");
+        assert_eq!(written("手机", text), "–");
+        assert_eq!(written("手机", &format!("{text}，手机。")), "手机");
+    }
+
+    #[test]
+    fn a_pair_that_straddles_two_words_is_none() {
+        let text = "全文检索慢。检索要快，索引要小。全文索引，检索引擎。检索索引。向量检索，倒排索引。";
+        assert_eq!(written("检索", text), "检索");
+        assert_eq!(written("索引", text), "索引");
+        assert_eq!(written("文检", text), "–");
+        assert_eq!(written("索索", text), "–");
+    }
+
+    #[test]
+    fn english_words_stand_in_their_usual_form() {
+        assert_eq!(written("deploy", "Deploys fail. Deploys again, deploy"), "deploy");
+        assert_eq!(written("deploy", "Deploys fail when deploys run"), "deploys");
+        assert_eq!(written("bm25", "BM25 wins. We chose BM25."), "BM25");
+        assert_eq!(written("dormouse", "We build Dormouse for agents."), "Dormouse");
+        assert_eq!(written("fusion", "Fusion by rank."), "fusion");
+        assert_eq!(written("kubernete", "on kubernetes"), "kubernetes");
+    }
+
+    #[test]
+    fn near_twins_are_told() {
+        for (a, b) in [("deploy", "deploys"), ("deploy", "deployment"), ("审计页", "审计"), ("ranking", "ranked")]
+        {
+            assert!(are_twins(a, b), "{a} {b}");
+        }
+        assert!(!are_twins("检索", "索引") && !are_twins("split", "lit") && !are_twins("car", "cargo"));
+    }
+}
