@@ -34,6 +34,8 @@ enum Name {
     Retrieval,
     /// Recall's speed, size and memory in a large vault, against bare tantivy.
     Recall,
+    /// Planted duplicates: recall, precision and growth, `--notes N`.
+    Duplicates,
 }
 
 impl Name {
@@ -45,6 +47,7 @@ impl Name {
             Self::Linear => ("dormouse-vault", "linear"),
             Self::Retrieval => ("dormouse-recall", "retrieval"),
             Self::Recall => ("dormouse-recall", "recall"),
+            Self::Duplicates => ("dormouse-consolidate", "duplicates"),
         }
     }
 }

@@ -44,7 +44,7 @@ mod run;
 mod scheduler;
 
 pub mod communities;
-mod duplicates;
+pub mod duplicates;
 mod health;
 mod pagerank;
 pub mod split;
@@ -66,6 +66,6 @@ pub use health::{Finding, FindingKind, HealthReport, Severity};
 pub use pagerank::PageRank;
 pub use progress::{Progress, Silent};
 pub use report::{ConsolidateReport, SplitDone, Task, TaskReport, TaskState, Theme};
-pub use run::{RunContext, run};
+pub use run::{RunContext, run, run_with};
 pub use scheduler::{LastRuns, Scheduler};
 pub use time::recency;

@@ -72,7 +72,7 @@ fn similar_text_is_found_in_both_directions() {
     check(
         &format!("=== digest/wiki/a.md\n{LONG}\n=== digest/wiki/b.md\n{LONG} One more remark stands here.\n"),
         expect![[r#"
-            a b {"kind":"similar","jaccard":0.931818,"containment":0.931818}
+            a b {"kind":"similar","of_keep":1.0,"of_other":0.865909}
         "#]],
     );
 }
@@ -84,7 +84,7 @@ fn similar_chinese_text_is_found() {
     check(
         &format!("=== digest/wiki/a.md\n{zh}\n=== digest/wiki/b.md\n{zh}停用词里有疑问词。\n"),
         expect![[r#"
-            a b {"kind":"similar","jaccard":0.910256,"containment":0.910256}
+            a b {"kind":"similar","of_keep":1.0,"of_other":0.855696}
         "#]],
     );
 }
@@ -126,7 +126,17 @@ fn item_18_a_conflict_copy_comes_first_with_a_diff() {
          The ranking of blocks uses BM25 without a length norm, since blocks are short already. A share of the neighbours' score is added to each block, and a share of the note's. Vectors are fused by a normalised sum of scores; plain rank fusion lost six points on the long conversations that we measured. The stop list holds question words and auxiliaries, and the exact form is kept beside the stem.
         ```
 
-        If they are one: copy what only `digest/wiki/a (Conflicted copy laptop 202611121030)` has into `digest/wiki/a`, with its links, then delete `digest/wiki/a (Conflicted copy laptop 202611121030)`.
+        If they are one, every block and link of the second goes into the first:
+
+        ```sh
+        dormouse merge digest/wiki/a 'digest/wiki/a (Conflicted copy laptop 202611121030)' --dry-run
+        ```
+
+        If they are two, and this is not to be asked again until one of them says something else:
+
+        ```sh
+        dormouse dismiss digest/wiki/a 'digest/wiki/a (Conflicted copy laptop 202611121030)'
+        ```
 
         ### [[digest/wiki/0|0]] and [[digest/wiki/a|a]] · same text
 
@@ -140,7 +150,17 @@ fn item_18_a_conflict_copy_comes_first_with_a_diff() {
         - Vectors are fused by a normalised sum of scores; plain rank fusion lost six points on the long conversations that we measured.
         - The stop list holds question words and auxiliaries, and the exact form is kept beside the stem.
 
-        If they are one: copy what only `digest/wiki/a` has into `digest/wiki/0`, with its links, then delete `digest/wiki/a`.
+        If they are one, every block and link of the second goes into the first:
+
+        ```sh
+        dormouse merge digest/wiki/0 digest/wiki/a --dry-run
+        ```
+
+        If they are two, and this is not to be asked again until one of them says something else:
+
+        ```sh
+        dormouse dismiss digest/wiki/0 digest/wiki/a
+        ```
 
     "#]].assert_eq(&vault.read("audit/2026-11-30/duplicates.md"));
 }
