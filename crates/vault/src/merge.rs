@@ -44,6 +44,7 @@ use crate::graph::EdgeTarget;
 use crate::layout::Layer;
 use crate::note::{Document, NoteText};
 use crate::path::NotePath;
+use crate::problem::ProblemKind;
 use crate::rename::{self, Moves, Planner, RenameError, Respelling, parser, unread};
 use crate::snapshot::Snapshot;
 use crate::vault::Vault;
@@ -216,6 +217,10 @@ fn mergeable(now: &Snapshot, path: &NotePath) -> Result<NotePath, MergeError> {
 
 fn whole(read: Option<Respelling>, path: &NotePath) -> Result<Respelling, MergeError> {
     let read = read.ok_or_else(|| MergeError::NotFound { path: path.clone() })?;
+    if let Some(problem) = read.doc.problems.iter().find(|p| p.kind == ProblemKind::MalformedFrontmatter) {
+        let source = EditError::MalformedFrontmatter { line: problem.line.unwrap_or(1) };
+        return Err(MergeError::Properties { path: path.clone(), source });
+    }
     if read.read.utf8 { Ok(read) } else { Err(MergeError::NotUtf8 { path: path.clone() }) }
 }
 

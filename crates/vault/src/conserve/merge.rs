@@ -117,7 +117,15 @@ fn blocks(merged: &Part<'_>, old: &Document, gone: &Part<'_>, gone_doc: &Documen
 /// The blocks of a text, one for one, with what a merge may write anew cut out: where links
 /// lead, the blocks' ids, and the kind of line ends.
 pub(crate) fn skeletons(text: &str, doc: &Document) -> Vec<String> {
-    let mut cuts: Vec<_> = doc.links.iter().map(|link| cut(text, link)).collect();
+    without(text, doc, doc.links.iter().map(|link| cut(text, link)).collect())
+}
+
+/// The blocks of a text, one for one, without their ids: word for word, links and all.
+pub(crate) fn words(text: &str, doc: &Document) -> Vec<String> {
+    without(text, doc, Vec::new())
+}
+
+fn without(text: &str, doc: &Document, mut cuts: Vec<std::ops::Range<usize>>) -> Vec<String> {
     cuts.sort_by_key(|span| (span.start, span.end));
     let blocks = doc.blocks.iter().map(|block| (&block.span, block.id.as_deref()));
     blocks

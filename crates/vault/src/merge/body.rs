@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use crate::anchor::heading_key;
 use crate::block::BlockKind;
-use crate::conserve::merge::skeletons;
+use crate::conserve::merge::{skeletons, words};
 use crate::edit::{TextEdit, apply};
 use crate::note::Document;
 use crate::path::NotePath;
@@ -65,13 +65,13 @@ impl Joined {
     fn join(own: &str, other: &str, end: &str, named: &BTreeSet<String>, once: bool, name: &str) -> Option<Self> {
         let (kept, gone) = (Document::parse(own), Document::parse(other));
         let mut standing: BTreeMap<String, Option<String>> = BTreeMap::new();
-        for (text, block) in skeletons_with_ids(own, &kept) {
+        for (text, block) in words_with_ids(own, &kept) {
             let id = standing.entry(text).or_default();
             if id.is_none() {
                 *id = block;
             }
         }
-        let theirs = skeletons_with_ids(other, &gone);
+        let theirs = words_with_ids(other, &gone);
         let mut same_ids: BTreeMap<String, String> = BTreeMap::new();
         let mut units = units(other, &gone);
         for unit in units.iter_mut().filter(|unit| unit.heading.is_none()) {
@@ -184,9 +184,9 @@ impl Joined {
     }
 }
 
-/// Skeleton and id of every block, in order.
-fn skeletons_with_ids(text: &str, doc: &Document) -> Vec<(String, Option<String>)> {
-    skeletons(text, doc).into_iter().zip(doc.blocks.iter().map(|block| block.id.clone())).collect()
+/// Words and id of every block, in order.
+fn words_with_ids(text: &str, doc: &Document) -> Vec<(String, Option<String>)> {
+    words(text, doc).into_iter().zip(doc.blocks.iter().map(|block| block.id.clone())).collect()
 }
 
 /// The text cut at its headings and outermost blocks; every byte from the first on is in one unit.
