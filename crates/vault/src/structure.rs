@@ -88,6 +88,7 @@ pub(crate) fn scan(text: &str, body: Range<usize>, lines: &Lines<'_>) -> Structu
         let spans =
             segments.first_mut().map(|s| &mut s.span).into_iter().chain(blocks.first_mut().map(|b| &mut b.span));
         spans.for_each(|span| span.start = span.start.max('\u{feff}'.len_utf8()).min(span.end));
+        blocks.retain(|block| !block.span.is_empty());
     }
     block_id::assign(text, lines, &mut blocks);
     Structure { headings: walk.headings, blocks, segments }
