@@ -143,10 +143,13 @@ pub(crate) fn find(
     let names = names_of(inputs);
     let keys: Vec<String> = names.iter().map(|name| name.key.clone()).collect();
     let (mut candidates, common) = candidates::by_text(signatures, watch)?;
-    candidates.extend(candidates::by_name_and_text(signatures, &keys));
+    let alike = |pair: &(u32, u32)| may_be_named_alike(signatures, &names, *pair, config);
+    candidates.extend(candidates::by_name_and_text(signatures, &keys).into_iter().filter(alike));
     let paths = inputs.digests.iter().map(|digest| digest.path());
     let units = known.vectors.map(|vectors| meaning::units(paths, vectors)).unwrap_or_default();
-    candidates.extend(meaning::pairs(&units));
+    let unit = |at: u32| units.get(at as usize).and_then(Option::as_ref);
+    let near = |(a, b): &(u32, u32)| meaning::cosine(unit(*a), unit(*b)) >= config.meaning;
+    candidates.extend(meaning::pairs(&units).into_iter().filter(near));
     candidates.sort_unstable();
     candidates.dedup();
     let mut search = Search { inputs, signatures, common, names, units, config, held: HashMap::new() };
@@ -169,6 +172,19 @@ pub(crate) fn find(
     });
     watch.step(inputs.digests.len())?;
     Ok(pairs)
+}
+
+/// Whether a pair that was met by name or text is worth a look at the texts.
+fn may_be_named_alike(
+    signatures: &[Signature],
+    names: &[Name],
+    (a, b): (u32, u32),
+    config: &DuplicatesConfig,
+) -> bool {
+    let says = |at: u32| signatures.get(at as usize).map_or(0, |s| s.text);
+    let (Some(n), Some(m)) = (names.get(a as usize), names.get(b as usize)) else { return false };
+    (says(a) != 0 && says(a) == says(b))
+        || (n.numbers == m.numbers && (n.key == m.key || names::likeness(&n.key, &m.key) >= config.name_likeness))
 }
 
 fn names_of(inputs: &Inputs) -> Vec<Name> {
