@@ -175,12 +175,7 @@ pub(crate) fn find(
 }
 
 /// Whether a pair that was met by name or text is worth a look at the texts.
-fn may_be_named_alike(
-    signatures: &[Signature],
-    names: &[Name],
-    (a, b): (u32, u32),
-    config: &DuplicatesConfig,
-) -> bool {
+fn may_be_named_alike(signatures: &[Signature], names: &[Name], (a, b): (u32, u32), config: &DuplicatesConfig) -> bool {
     let says = |at: u32| signatures.get(at as usize).map_or(0, |s| s.text);
     let (Some(n), Some(m)) = (names.get(a as usize), names.get(b as usize)) else { return false };
     (says(a) != 0 && says(a) == says(b))
@@ -271,7 +266,7 @@ impl Search<'_> {
                 return Some(DuplicateReason::Similar { of_keep: round(of_keep), of_other: round(of_other) });
             }
         }
-        if apart || numbers::contradict(&x.numbers(), &y.numbers()) {
+        if compared.is_contradicted() || numbers::contradict(&x.numbers(), &y.numbers()) {
             return None;
         }
         let cosine =
@@ -281,7 +276,7 @@ impl Search<'_> {
         }
         let likeness = names::likeness(&n.key, &m.key);
         let telling = names::is_telling(&n.key) && names::is_telling(&m.key);
-        let alike = telling && likeness >= self.config.name_likeness && n.numbers == m.numbers;
+        let alike = !apart && telling && likeness >= self.config.name_likeness && n.numbers == m.numbers;
         alike.then_some(DuplicateReason::SimilarName { likeness: round(likeness) })
     }
 }

@@ -67,12 +67,12 @@ fn edges(
 ) -> Option<Violation> {
     let have: BTreeSet<EdgeKey> = turn.after.edges_of(keep.0, merged).into_iter().collect();
     // A relative link to nothing is spelled anew for the folder of the note that stays.
-    let relative = have.iter().any(|edge| is_relative(edge));
+    let relative = have.iter().any(is_relative);
     let mut missing: Vec<EdgeKey> = [keep, drop]
         .iter()
         .flat_map(|(path, doc)| turn.now.edges_of(path, doc))
         .map(|edge| mapped(turn, edge))
-        .filter(|edge| !have.contains(edge) && !(is_relative(edge) && relative))
+        .filter(|edge| !(have.contains(edge) || (is_relative(edge) && relative)))
         .collect();
     missing.sort();
     missing.dedup();

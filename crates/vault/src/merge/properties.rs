@@ -23,7 +23,7 @@ pub(super) fn joined(
     let own = stays.frontmatter.aliases();
     let aliases = goes.frontmatter.aliases();
     let mut wanted: Vec<String> = Vec::new();
-    for alias in std::iter::once(gone.clone()).filter(|gone| !gone.eq_ignore_ascii_case(&name)).chain(aliases) {
+    for alias in std::iter::once(gone).filter(|gone| !gone.eq_ignore_ascii_case(&name)).chain(aliases) {
         // An alias that the other note spells just so stays spelled so.
         let have = own.iter().chain(&wanted).any(|have| have.trim() == alias.trim());
         if !have && !alias.trim().is_empty() {
