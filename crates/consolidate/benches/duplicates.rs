@@ -8,6 +8,7 @@
 //! reported: notes of one subject, notes that share a quarter of their sentences, filled-in forms,
 //! and records of days.
 #![allow(
+    clippy::disallowed_methods,
     clippy::expect_used,
     clippy::indexing_slicing,
     clippy::print_stdout,
@@ -34,7 +35,7 @@ impl Random {
     }
 
     fn below(&mut self, n: usize) -> usize {
-        (u128::from(self.next()) * n as u128 >> 64) as usize
+        ((u128::from(self.next()) * n as u128) >> 64) as usize
     }
 
     fn chance(&mut self, percent: usize) -> bool {
