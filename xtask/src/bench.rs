@@ -38,6 +38,8 @@ enum Name {
     Communities,
     /// All tasks of consolidate over a large vault, and again after one edit.
     Consolidate,
+    /// Planted duplicates: recall, precision and growth, `--notes N`.
+    Duplicates,
 }
 
 impl Name {
@@ -51,6 +53,7 @@ impl Name {
             Self::Recall => ("dormouse-recall", "recall"),
             Self::Communities => ("dormouse-consolidate", "communities"),
             Self::Consolidate => ("dormouse-consolidate", "consolidate"),
+            Self::Duplicates => ("dormouse-consolidate", "duplicates"),
         }
     }
 }

@@ -110,6 +110,18 @@ pub(crate) enum Command {
         form; where that would mean another file a longer one is written. All or nothing.\n\
         Exit codes: 2 several files answer to OLD · 3 no such file · 4 the name is taken, or a note changed meanwhile · 7 the name or the place is not allowed")]
     Rename(RenameArgs),
+    /// Make one note of two: every block and link of both is kept, links lead to the one that stays.
+    #[command(after_help = "Example: dormouse merge Heron \"Grey heron\" --dry-run\n\
+        KEEP keeps its text and properties and gains what only DROP says, under DROP's headings; blocks that stand in both\n\
+        stand once; DROP's name becomes an alias. DROP's file goes to .trash, whole. All or nothing.\n\
+        Exit codes: 2 several notes have the name · 3 no such note · 4 a note changed meanwhile · 7 the two can't be joined, or nobody\n\
+        writes there")]
+    Merge(MergeArgs),
+    /// Two notes are no duplicates: don't report them again until one of them says something else.
+    #[command(after_help = "Examples: dormouse dismiss Heron \"Grey heron\"\n          \
+        dormouse dismiss --list\n          \
+        dormouse dismiss --undo Heron \"Grey heron\"")]
+    Dismiss(DismissArgs),
     /// Change one place of a note, and nothing outside of it.
     #[command(
         after_help = "Examples: dormouse edit Heron --heading \"Log\" --append --text \"- seen at noon\"\n          \
@@ -330,6 +342,34 @@ pub(crate) struct RememberArgs {
     /// Show the change without making it.
     #[arg(long)]
     pub(crate) dry_run: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct MergeArgs {
+    /// The note that stays: a path, or a name as in a wikilink.
+    pub(crate) keep: String,
+    /// The note that goes into it.
+    pub(crate) drop: String,
+    /// Show what would change without changing it.
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Don't ask. Only a person at a terminal is asked.
+    #[arg(short, long)]
+    pub(crate) yes: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DismissArgs {
+    /// One note: a path, or a name as in a wikilink.
+    pub(crate) a: Option<String>,
+    /// The other.
+    pub(crate) b: Option<String>,
+    /// List the pairs that are dismissed.
+    #[arg(long, conflicts_with_all = ["a", "b", "undo"])]
+    pub(crate) list: bool,
+    /// Take the dismissal back.
+    #[arg(long)]
+    pub(crate) undo: bool,
 }
 
 #[derive(Debug, Args)]

@@ -6,6 +6,7 @@ use dormouse_consolidate::ConsolidateError;
 use dormouse_dream::DreamError;
 use dormouse_recall::RecallError;
 use dormouse_vault::edit::EditError;
+use dormouse_vault::merge::MergeError;
 use dormouse_vault::rename::RenameError;
 use dormouse_vault::{CommitError, NotePath, VaultError, Version};
 use serde::Serialize;
@@ -130,6 +131,7 @@ fn known(cause: &(dyn std::error::Error + 'static)) -> Option<(&'static str, Opt
         .or_else(|| cause.downcast_ref::<CommitError>().map(of_commit))
         .or_else(|| cause.downcast_ref::<VaultError>().map(of_vault))
         .or_else(|| cause.downcast_ref::<RenameError>().map(of_rename))
+        .or_else(|| cause.downcast_ref::<MergeError>().map(of_merge))
         .or_else(|| cause.downcast_ref::<EditError>().map(of_edit))
 }
 
@@ -166,6 +168,24 @@ fn of_rename(error: &RenameError) -> (&'static str, Option<&'static str>) {
         ),
         RenameError::Unwritable { .. } => ("unwritable", Some("nothing was changed")),
         RenameError::Vault(error) => of_vault(error),
+        _ => ("failed", None),
+    }
+}
+
+fn of_merge(error: &MergeError) -> (&'static str, Option<&'static str>) {
+    match error {
+        MergeError::NotFound { .. } => ("not-found", Some("`dormouse list` shows what there is")),
+        MergeError::SameNote { .. } => ("usage", Some("name two notes")),
+        MergeError::Denied { .. } => ("denied", Some("daily events and resources stay as they came")),
+        MergeError::NotUtf8 { .. } => ("not-utf8", Some("save the file as UTF-8 first")),
+        MergeError::Properties { source: EditError::MalformedFrontmatter { .. }, .. } => {
+            ("malformed-frontmatter", Some("mend the YAML by hand first"))
+        }
+        MergeError::SameLabel { .. } | MergeError::Open { .. } | MergeError::Properties { .. } => {
+            ("not-in-place", Some("nothing was changed"))
+        }
+        MergeError::Unwritable { .. } => ("unwritable", Some("nothing was changed")),
+        MergeError::Vault(error) => of_vault(error),
         _ => ("failed", None),
     }
 }

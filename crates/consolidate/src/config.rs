@@ -51,13 +51,16 @@ impl Default for SplitConfig {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct DuplicatesConfig {
-    /// Jaccard likeness of the shingle sets, 0..=1, from which two notes are alike. Default 0.5.
-    pub jaccard: f64,
-    /// Share of each note's shingles that the other must hold, both ways, 0..=1. Default 0.6.
-    pub containment: f64,
-    /// Estimated tokens below which only identical text is reported. Default 50.
+    /// Share of one note that must stand in the other, 0..=1: the mean of its sentences and of its
+    /// words, boilerplate left out. Default 0.5.
+    pub share: f64,
+    /// The same for whichever of the two has the smaller share, 0..=1. Default 0.3.
+    pub share_of_longer: f64,
+    /// Cosine of two vectors, 0..=1, where a caller has vectors. Default 0.92.
+    pub meaning: f64,
+    /// Estimated tokens below which only identical text is reported. Default 24.
     pub min_tokens: usize,
-    /// The longer note may have at most this many times the tokens of the shorter. Default 2.
+    /// The longer note may have at most this many times the tokens of the shorter. Default 2.5.
     pub max_length_ratio: f64,
     /// Likeness of two names by character trigrams, 0..=1. Default 0.9.
     pub name_likeness: f64,
@@ -68,10 +71,11 @@ pub struct DuplicatesConfig {
 impl Default for DuplicatesConfig {
     fn default() -> Self {
         Self {
-            jaccard: 0.5,
-            containment: 0.6,
-            min_tokens: 50,
-            max_length_ratio: 2.0,
+            share: 0.5,
+            share_of_longer: 0.3,
+            meaning: 0.92,
+            min_tokens: 24,
+            max_length_ratio: 2.5,
             name_likeness: 0.9,
             max_pairs: 200,
         }

@@ -43,7 +43,7 @@ mod run;
 mod scheduler;
 
 pub mod communities;
-mod duplicates;
+pub mod duplicates;
 mod health;
 pub mod split;
 mod time;
@@ -64,6 +64,6 @@ pub use error::ConsolidateError;
 pub use health::{Finding, FindingKind, Freshness, HealthReport, KindCount, Severity, SignalState, examine};
 pub use progress::{Progress, Silent};
 pub use report::{ConsolidateReport, SplitDone, Task, TaskReport, TaskState, Theme};
-pub use run::{RunContext, run};
+pub use run::{RunContext, run, run_with};
 pub use scheduler::{LastRuns, Scheduler};
 pub use time::{Sleeper, recency, sleepers};

@@ -4,12 +4,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use chrono::{DateTime, FixedOffset, Utc};
 use dormouse_vault::audit::{self, AuditEntry};
-use dormouse_vault::meta::{AccessLog, Archived, Artefact, Communities, Cooldowns, DreamLedger, Recency};
+use dormouse_vault::meta::{AccessLog, Archived, Artefact, Communities, Cooldowns, Dismissed, DreamLedger, Recency};
 use dormouse_vault::{
     ChangeSet, Clock, CommitError, Conservation, NotePath, Problem, Stage, Vault, VaultError, Writer,
 };
 
 use crate::config::ConsolidateConfig;
+use crate::duplicates::Vectors;
 use crate::error::ConsolidateError;
 use crate::inputs::Inputs;
 use crate::progress::{Progress, Watch};
@@ -44,10 +45,23 @@ pub struct RunContext<'a> {
 /// [`ConsolidateError::Commit`] with `Locked` when another run is under way or `ReadOnly` when
 /// nothing can be written, and [`ConsolidateError::Vault`] when the vault can't be read at all.
 pub fn run(context: RunContext<'_>, tasks: &[Task]) -> Result<ConsolidateReport, ConsolidateError> {
+    run_with(context, tasks, None)
+}
+
+/// [`run`] for a caller that has vectors of notes: the duplicate search then also finds what is said
+/// in other words.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_with(
+    context: RunContext<'_>,
+    tasks: &[Task],
+    vectors: Option<&dyn Vectors>,
+) -> Result<ConsolidateReport, ConsolidateError> {
     let _lock = context.vault.lock_stage(Stage::Consolidate)?;
     context.vault.refresh()?;
     let mut report = ConsolidateReport::new(context.clock.now());
-    let mut run = Run { state: State::load(context.vault), inputs: None, looked: None, ties: None, context };
+    let mut run = Run { state: State::load(context.vault), inputs: None, looked: None, ties: None, context, vectors };
     for task in Task::ALL.into_iter().filter(|t| tasks.contains(t)) {
         let _span = tracing::info_span!("consolidate", task = task.as_str()).entered();
         let mut done = TaskReport { task, state: TaskState::Done, numbers: std::collections::BTreeMap::new() };
@@ -81,6 +95,8 @@ struct Run<'a> {
     looked: Option<Vec<Looked>>,
     /// What the links of `inputs` say, when a task needed it.
     ties: Option<Vec<Ties>>,
+    /// For the duplicate search.
+    vectors: Option<&'a dyn Vectors>,
 }
 
 impl Run<'_> {
@@ -256,7 +272,13 @@ impl Run<'_> {
         let context = &self.context;
         let inputs = self.inputs()?;
         let copies = duplicates::conflict_copies(context.vault, &inputs.snapshot)?;
-        let pairs = duplicates::find(inputs, copies, &context.config.duplicates, &self.watch(Task::Duplicates))?;
+        let dismissed = self.meta::<Dismissed>(report);
+        let watch = self.watch(Task::Duplicates);
+        watch.begin(inputs.digests.len());
+        let signatures = duplicates::signatures(inputs, &watch)?;
+        let known = duplicates::Known { dismissed: dismissed.as_ref(), vectors: self.vectors };
+        let config = &context.config.duplicates;
+        let pairs = duplicates::find(inputs, &signatures, copies, known, config, &watch)?;
         let page = self.todays_page("duplicates")?;
         let entry = duplicates::entry(inputs, &pairs, &page, context.config.duplicates.max_pairs, context.clock.now());
         count(done, "notes", inputs.digests.len());

@@ -62,7 +62,7 @@ fn may(set: &ChangeSet, change: &Change, layout: &Layout) -> bool {
     let path = change.path();
     let layer = layout.layer(path);
     let both = [Some(path), if let Change::Rename { to, .. } = change { Some(to) } else { None }];
-    if both.into_iter().flatten().any(is_hidden) {
+    if both.into_iter().flatten().any(|path| is_hidden(path) && !is_discarded(set, change, path)) {
         return false;
     }
     let note = path.is_markdown();
@@ -77,8 +77,9 @@ fn may(set: &ChangeSet, change: &Change, layout: &Layout) -> bool {
         (Writer::Audit, Change::Append { .. }) => note && layer == Layer::Audit,
         (Writer::Person, Change::Create { .. }) => is_persons(layer),
         (Writer::Person, Change::Replace { .. }) => {
-            is_persons(layer) || (bears_links(path) && is_material(layer) && is_retarget(set))
+            is_persons(layer) || (bears_links(path) && is_material(layer) && retargets(set))
         }
+        (Writer::Person, Change::Rename { to, .. }) if is_discarded(set, change, to) => note && is_persons(layer),
         (Writer::Person, Change::Rename { to, .. }) => {
             let to = layout.layer(to);
             (is_persons(layer) && is_persons(to)) || (is_material(layer) && layer == to)
@@ -108,7 +109,12 @@ fn states_its_rule(set: &ChangeSet, change: &Change) -> bool {
         (Conservation::Retarget { from, to }, Change::Rename { from: old, to: new, .. }) => {
             set.writer == Writer::Person && renamed(from, to, old).as_ref() == Some(new)
         }
-        (Conservation::Retarget { .. }, Change::Replace { .. }) => set.writer == Writer::Person,
+        (Conservation::Retarget { .. } | Conservation::Merge { .. }, Change::Replace { .. }) => {
+            set.writer == Writer::Person
+        }
+        (Conservation::Merge { drop, .. }, Change::Rename { from, to, .. }) => {
+            set.writer == Writer::Person && from == drop && is_discarded(set, change, to)
+        }
         (Conservation::Free, Change::Create { .. } | Change::Replace { .. }) => set.writer == Writer::Person,
         _ => false,
     }
@@ -119,8 +125,19 @@ pub(crate) fn is_hidden(path: &NotePath) -> bool {
     path.as_str().split('/').any(|name| name.starts_with('.'))
 }
 
-fn is_retarget(set: &ChangeSet) -> bool {
-    matches!(set.rule, Conservation::Retarget { .. })
+/// Where a merge puts the note that goes: Obsidian's own place for deleted files.
+pub(crate) const TRASH: &str = ".trash";
+
+/// Whether `path` is the place in the trash that a merge gives to the note that goes.
+pub(crate) fn is_discarded(set: &ChangeSet, change: &Change, path: &NotePath) -> bool {
+    let Change::Rename { to, .. } = change else { return false };
+    let in_trash = path.as_str().strip_prefix(TRASH).and_then(|rest| rest.strip_prefix('/'));
+    let named = in_trash.is_some_and(|rest| !rest.split('/').any(|name| name.starts_with('.')));
+    matches!(set.rule, Conservation::Merge { .. }) && path == to && named
+}
+
+fn retargets(set: &ChangeSet) -> bool {
+    matches!(set.rule, Conservation::Retarget { .. } | Conservation::Merge { .. })
 }
 
 fn is_persons(layer: Layer) -> bool {

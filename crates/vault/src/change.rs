@@ -18,10 +18,11 @@ use crate::version::Version;
 /// | ingest | files in `resource/` | – | – | `Additive` |
 /// | meta | – | – | puts `meta/**.json` | `Additive` |
 /// | audit | – | – | appends to `audit/**.md` | `Additive` |
-/// | person | files in `digest/` and outside the layers | the same; notes and canvases of `daily/` and `resource/` under `Retarget` | – | `Retarget` for a rename, else `Free`, or any of dream's and split's |
+/// | person | files in `digest/` and outside the layers | the same; notes and canvases of `daily/` and `resource/` under `Retarget` and `Merge` | – | `Retarget` for a rename, `Merge` for two notes that become one, else `Free`, or any of dream's and split's |
 ///
 /// Dream and split may not replace a note that says `locked: true`. A person alone renames: within `digest/` and the user's own notes, or within `daily/` or
-/// `resource/`. A path with a name that starts with a dot is nobody's, and a symbolic link is
+/// `resource/`. A path with a name that starts with a dot is nobody's, but that a merge puts the note
+/// that goes into `.trash/`; and a symbolic link is
 /// judged by where it ends; one that ends outside the vault is denied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

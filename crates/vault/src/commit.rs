@@ -113,6 +113,8 @@ impl Vault {
         parts.iter().try_for_each(|part| frontmatter(part, set.writer))?;
         let added: Vec<NotePath> =
             touched.iter().filter(|t| t.is_new() || t.from.is_some()).map(|t| t.path.clone()).collect();
+        // What goes to the trash is no file of the vault.
+        let added: Vec<NotePath> = added.into_iter().filter(|path| !capability::is_hidden(path)).collect();
         let removed: Vec<NotePath> = touched.iter().filter_map(|t| t.from.clone()).collect();
         let after = now.overlaid(&added, &removed);
         let on_disk = |path: &NotePath| fs::locate(root, path).is_file();

@@ -1,5 +1,6 @@
 //! Conservation: what a write may not lose, checked mechanically at the door.
 
+pub(crate) mod merge;
 mod properties;
 mod provenance;
 pub(crate) mod retarget;
@@ -39,6 +40,15 @@ pub enum Conservation {
         from: NotePath,
         /// The new path.
         to: NotePath,
+    },
+    /// Two notes become one: `keep` afterwards has every block and every edge of both, its own
+    /// properties byte for byte but for `aliases` and `tags`, which have the values of both; `drop`
+    /// goes to `.trash/`; links to it lead to `keep`, and nothing else of any other file changes.
+    Merge {
+        /// The note that stays.
+        keep: NotePath,
+        /// The note that goes.
+        drop: NotePath,
     },
     /// A person's edit: nothing is checked but the version.
     Free,
@@ -148,6 +158,7 @@ pub(crate) fn check(scene: &Scene<'_>) -> Vec<Violation> {
         Conservation::Superset { .. } => scene.parts.iter().filter_map(|part| edges_kept(part, scene)).collect(),
         Conservation::SplitUnion { parent, children } => split::check(parent, children, scene),
         Conservation::Retarget { from, to } => retarget::check(from, to, scene),
+        Conservation::Merge { keep, drop } => merge::check(keep, drop, scene),
     };
     if matches!(scene.set.writer, Writer::Dream | Writer::Split) {
         found.extend(scene.parts.iter().filter_map(properties::check));

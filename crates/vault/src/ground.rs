@@ -154,7 +154,8 @@ impl Surveyor<'_> {
         let denied = || CommitError::Denied { writer: self.set.writer, path: path.clone() };
         let file = fs::real(self.root, &fs::locate(self.root, path)).ok_or_else(denied)?;
         let lies = fs::relative(self.root, &file).ok_or_else(denied)?;
-        if capability::is_hidden(&lies) || (lies != *path && !self.may_at(change, path, &lies)) {
+        let hidden = capability::is_hidden(&lies) && !capability::is_discarded(self.set, change, &lies);
+        if hidden || (lies != *path && !self.may_at(change, path, &lies)) {
             return Err(denied());
         }
         Ok((file, lies.as_disk().to_owned()))

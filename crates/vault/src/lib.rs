@@ -92,6 +92,7 @@ mod fs;
 mod ground;
 mod journal;
 mod lock;
+pub mod merge;
 pub mod rename;
 mod set_aside;
 mod spool;

@@ -16,7 +16,7 @@ use crate::problem::{Problem, ProblemKind};
 
 /// Stands for how a text is read: raised by every change after which [`Document::parse`] gives
 /// another answer to the same text, or the packed form is another. A test holds it to that.
-pub(crate) const READING: u32 = 2;
+pub(crate) const READING: u32 = 3;
 
 /// What a link asks of the vault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -141,7 +141,7 @@ mod tests {
     fn another_reading_of_the_same_texts_has_another_number() {
         // When this fails, texts are read otherwise than before: raise READING, and pin what is read now.
         // When vectors were added and nothing else, the pin alone is new.
-        assert_eq!((READING, reading().as_str()), (2, "e125b882217badd1"));
+        assert_eq!((READING, reading().as_str()), (3, "753f8495194a3dbc"));
     }
 
     #[test]

@@ -28,7 +28,7 @@ mod moves;
 mod name;
 mod report;
 mod spelling;
-mod unread;
+pub(crate) mod unread;
 mod written;
 
 pub use name::NameRule;
@@ -45,7 +45,7 @@ use crate::error::VaultError;
 use crate::fold;
 use crate::layout::Layer;
 use crate::link::{Link, LinkKind};
-use crate::note::Document;
+use crate::note::{Document, NoteText};
 use crate::path::NotePath;
 use crate::resolve::{FileIndex, Resolution};
 use crate::snapshot::Snapshot;
@@ -245,12 +245,13 @@ fn may_move(now: &Snapshot, moves: &Moves, old: &NotePath, new: &NotePath) -> Re
     }
 }
 
-struct Planner<'a> {
-    vault: &'a Vault,
-    now: &'a Snapshot,
-    after: &'a Snapshot,
-    moves: &'a Moves,
-    report: Report,
+/// Writes links anew for files that get another name.
+pub(crate) struct Planner<'a> {
+    pub(crate) vault: &'a Vault,
+    pub(crate) now: &'a Snapshot,
+    pub(crate) after: &'a Snapshot,
+    pub(crate) moves: &'a Moves,
+    pub(crate) report: Report,
 }
 
 /// A link that must be written anew.
@@ -259,17 +260,22 @@ struct Respelled {
     longer: Option<Longer>,
 }
 
+/// A note or canvas as it was read, and the edits of its links.
+pub(crate) struct Respelling {
+    pub(crate) read: NoteText,
+    pub(crate) doc: Document,
+    pub(crate) edits: Vec<TextEdit>,
+}
+
 impl Planner<'_> {
-    /// The new text of one note or canvas; `None` when none of its links is written anew.
-    fn source(&mut self, source: &NotePath) -> Result<Option<Change>, RenameError> {
+    /// The edits of the links of one note or canvas; `None` when it is gone.
+    pub(crate) fn respell(&mut self, source: &NotePath) -> Result<Option<Respelling>, RenameError> {
         let read = match self.vault.read(source) {
             Ok(read) => read,
             Err(VaultError::NotFound { .. }) => return Ok(None),
             Err(error) => return Err(error.into()),
         };
-        let json = source.is_canvas();
-        let parse = if json { Document::parse_canvas } else { Document::parse };
-        let doc = parse(&read.text);
+        let doc = parser(source)(&read.text);
         let mut edits = Vec::new();
         let mut unwritten = 0;
         for link in &doc.links {
@@ -286,9 +292,18 @@ impl Planner<'_> {
         if unwritten > 0 {
             self.report.warnings.push(Warning::NotRewritten { path: source.clone(), links: unwritten });
         }
+        Ok(Some(Respelling { read, doc, edits }))
+    }
+
+    /// The new text of one note or canvas; `None` when none of its links is written anew.
+    fn source(&mut self, source: &NotePath) -> Result<Option<Change>, RenameError> {
+        let Some(Respelling { read, doc, edits }) = self.respell(source)? else {
+            return Ok(None);
+        };
         if edits.is_empty() {
             return Ok(None);
         }
+        let parse = parser(source);
         let unwritable = || {
             let mut links = self.report.rewritten.iter().filter(|link| link.path == *source);
             let link = links.nth(culprit(&read.text, &doc, parse, &edits));
@@ -412,6 +427,11 @@ impl Planner<'_> {
             _ => Longer::WouldBreak,
         }
     }
+}
+
+/// How the links of a file are read.
+pub(crate) fn parser(path: &NotePath) -> fn(&str) -> Document {
+    if path.is_canvas() { Document::parse_canvas } else { Document::parse }
 }
 
 /// Which of the edits is the first after which the text has other links, when all of them together

@@ -81,8 +81,15 @@ pub(crate) fn scan(text: &str, body: Range<usize>, lines: &Lines<'_>) -> Structu
         }
         set(&mut walk.fresh, region.lines.1 + 1, true);
     }
-    let segments = segments(lines, first, &walk);
+    let mut segments = segments(lines, first, &walk);
     let mut blocks = blocks(lines, first, &walk, &owners);
+    if text.starts_with('\u{feff}') {
+        // The mark is no part of what stands behind it: a field there is one.
+        let spans =
+            segments.first_mut().map(|s| &mut s.span).into_iter().chain(blocks.first_mut().map(|b| &mut b.span));
+        spans.for_each(|span| span.start = span.start.max('\u{feff}'.len_utf8()).min(span.end));
+        blocks.retain(|block| !block.span.is_empty());
+    }
     block_id::assign(text, lines, &mut blocks);
     Structure { headings: walk.headings, blocks, segments }
 }

@@ -4,11 +4,13 @@ mod archive;
 mod completions;
 mod consolidate;
 mod context;
+mod dismiss;
 mod doctor;
 mod dream;
 mod edit;
 mod init;
 mod list;
+mod merge;
 mod naming;
 mod patience;
 mod read;
@@ -61,6 +63,8 @@ pub(crate) fn run(cli: Cli, out: &mut Output) -> Result<u8> {
         Command::Read(args) => read::run(&scene, &args, out),
         Command::Remember(args) => remember::run(&scene, &args, out),
         Command::Rename(args) => rename::run(&scene, &args, out),
+        Command::Merge(args) => merge::run(&scene, &args, out),
+        Command::Dismiss(args) => dismiss::run(&scene, &args, out),
         Command::Edit(args) => edit::run(&scene, &args, out),
         Command::Dream(args) => dream::run(&scene, &args, out),
         Command::Consolidate(args) => consolidate::run(&scene, &args, out),

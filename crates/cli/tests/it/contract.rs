@@ -76,6 +76,7 @@ fn help_and_completions_are_no_failure() {
         "read",
         "remember",
         "rename",
+        "merge",
         "edit",
         "dream",
         "consolidate",

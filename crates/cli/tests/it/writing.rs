@@ -296,3 +296,24 @@ fn a_note_that_is_write_protected_is_read_only() {
     }
     assert_eq!(vault.files(), before);
 }
+
+#[test]
+fn two_notes_are_merged_or_dismissed() {
+    let vault = temp_vault("=== a.md\nHerons fish.\n=== b.md\nHerons fish.\n\nOtters sleep.\n=== n.md\n[[b|it]]\n");
+    let before = vault.files();
+    let dry = run(vault.path(), &["merge", "a", "b", "--dry-run", "--json"]).json();
+    assert_eq!((&dry["written"], &dry["blocks_added"], &dry["blocks_same"]), (&false.into(), &1.into(), &1.into()));
+    assert_eq!(vault.files(), before);
+    let dismissed = run(vault.path(), &["dismiss", "b", "a", "--json"]).json();
+    assert_eq!((&dismissed["a"], &dismissed["changed"]), (&"b.md".into(), &true.into()));
+    let list = run(vault.path(), &["dismiss", "--list", "--json"]).json();
+    assert_eq!(list["dismissed"][0]["in_force"], true);
+    assert_eq!(run(vault.path(), &["dismiss", "--undo", "a", "b", "--json"]).json()["changed"], true);
+    assert_eq!(run(vault.path(), &["merge", "a", "nothing"]).code, 3);
+    assert_eq!(run(vault.path(), &["merge", "a", "a"]).code, 2);
+    let done = run(vault.path(), &["merge", "a", "b", "--json"]).json();
+    assert_eq!(done["trash"], ".trash/b.md");
+    assert_eq!(vault.read("n.md"), "[[a|it]]\n");
+    assert!(vault.read("a.md").ends_with("Herons fish.\n\nOtters sleep.\n"));
+    assert!(!vault.exists("b.md"));
+}

@@ -1,221 +1,297 @@
-//! Whether two notes are duplicates, and what they have in common.
+//! Whether two texts say the same: their sentences side by side.
 
 use std::collections::{BTreeSet, HashMap};
 
-use dormouse_vault::NotePath;
-use dormouse_vault::text::{content_words, estimate_tokens, sentences, truncate_chars};
-use similar::TextDiff;
+use dormouse_vault::text::{content_words, truncate_chars};
 
-use super::{DuplicatePair, DuplicateReason, names};
+use super::candidates::Sample;
+use super::numbers::{contradict, days, is_name, numbers};
+use super::signature::{self, SHINGLE, Signature, sentences_of, shingle};
+use super::{Changed, names};
 use crate::config::DuplicatesConfig;
-use crate::error::ConsolidateError;
-use crate::inputs::Inputs;
-use crate::progress::Watch;
 
-/// Words in a shingle.
-const SHINGLE: usize = 3;
-/// Sentences shown of each kind.
-const SHOWN: usize = 5;
-/// Lines of a diff that are shown.
-const DIFF_LINES: usize = 40;
+/// Likeness of two sentences' words (Dice), from which one is the other, edited.
+const EDITED: f64 = 0.6;
+/// Words that stand in more sentences of a note than this bring no two together.
+const IN_MANY: usize = 64;
+/// Share of the sentences found in the other note that may contradict it by a number.
+const CONTRADICTED: f64 = 0.25;
+/// The fewest words of its own that a note must share.
+const EVIDENCE: usize = 6;
+/// Share of rare features that two notes need whose features are not all known.
+const SAMPLED: f64 = 0.15;
+/// Characters of a sentence that are shown.
+const SHOWN: usize = 200;
 
-/// What is compared of a note. Headings, provenance and link targets are left out: they are alike
-/// in every note of a kind.
+/// One sentence.
+#[derive(Debug, Clone)]
+struct Sentence {
+    /// As it is shown.
+    text: String,
+    /// All words, numbers included.
+    key: u64,
+    /// Its words, each once, ascending; every number is the same word.
+    words: Vec<u64>,
+    /// Of these, the ones that are no boilerplate.
+    own: Vec<u64>,
+    /// What it counts for: its own words; 0 when the whole sentence is boilerplate.
+    weight: usize,
+    numbers: BTreeSet<String>,
+}
+
+/// A note as it is compared.
 #[derive(Debug, Clone)]
 pub(super) struct View {
-    pub(super) name: String,
-    pub(super) statement: String,
-    pub(super) tokens: usize,
-    pub(super) words: Vec<String>,
-    pub(super) text_hash: u64,
-    pub(super) shingles: BTreeSet<u64>,
-    pub(super) numbers: BTreeSet<String>,
-    pub(super) name_numbers: BTreeSet<String>,
-    /// How many notes have the same name.
-    pub(super) same_name: usize,
+    sentences: Vec<Sentence>,
+    by_key: HashMap<u64, u32>,
+    by_word: HashMap<u64, Vec<u32>>,
 }
 
-/// One view a digest note. Linear in the texts.
-pub(super) fn views(inputs: &Inputs, watch: &Watch<'_>) -> Result<Vec<View>, ConsolidateError> {
-    let mut out = Vec::with_capacity(inputs.digests.len());
-    for (at, digest) in inputs.digests.iter().enumerate() {
-        if at % 64 == 0 {
-            watch.step(at)?;
-        }
-        let statement = digest.statement();
-        let words = content_words(&statement);
-        let shingles = if words.len() < SHINGLE {
-            BTreeSet::new()
-        } else {
-            words.windows(SHINGLE).map(|run| names::hash_bytes(run.join(" ").as_bytes())).collect()
+/// What stands for a number.
+const NUMBER: &str = "0";
+
+impl View {
+    /// Linear in the statement.
+    pub(super) fn of(statement: &str, signature: &Signature, common: u128) -> Self {
+        let mut view = Self { sentences: Vec::new(), by_key: HashMap::new(), by_word: HashMap::new() };
+        let is_common = |feature: u32| {
+            signature.sketch.binary_search(&feature).is_ok_and(|at| common.checked_shr(at as u32).unwrap_or(0) & 1 == 1)
         };
-        let name = names::key(&digest.note.name);
-        out.push(View {
-            tokens: estimate_tokens(&statement),
-            text_hash: names::hash_bytes(words.join(" ").as_bytes()),
-            numbers: numbers(&statement),
-            name_numbers: numbers(&format!("{name} {}", digest.path().stem())),
-            statement,
-            words,
-            shingles,
-            name,
-            same_name: 0,
-        });
-    }
-    let mut counts: HashMap<String, usize> = HashMap::new();
-    for view in &out {
-        *counts.entry(view.name.clone()).or_insert(0) += 1;
-    }
-    for view in &mut out {
-        view.same_name = counts.get(&view.name).copied().unwrap_or(1);
-    }
-    Ok(out)
-}
-
-/// Numbers, dates and versions of a text: runs of digits with inner `.`, `-`, `:`, `/`.
-fn numbers(text: &str) -> BTreeSet<String> {
-    let mut out = BTreeSet::new();
-    let mut run = String::new();
-    for c in text.chars().chain([' ']) {
-        if c.is_numeric() || (!run.is_empty() && matches!(c, '.' | '-' | ':' | '/')) {
-            run.push(c);
-        } else if !run.is_empty() {
-            out.insert(run.trim_end_matches(['.', '-', ':', '/']).to_owned());
-            run.clear();
+        for text in sentences_of(statement) {
+            let words = content_words(text);
+            if words.is_empty() {
+                continue;
+            }
+            let exact: Vec<u64> = words.iter().map(|word| signature::hash(word.as_bytes())).collect();
+            let masked: Vec<u64> = words.iter().map(|word| signature::hash(mask(word).as_bytes())).collect();
+            let mut boilerplate = vec![false; words.len()];
+            for (at, _) in exact.windows(SHINGLE).enumerate().filter(|(_, run)| is_common(shingle(run))) {
+                boilerplate.iter_mut().skip(at).take(SHINGLE).for_each(|word| *word = true);
+            }
+            let whole = is_common(signature::whole(&exact));
+            let mut own: Vec<u64> =
+                masked.iter().zip(&boilerplate).filter(|(_, b)| !**b && !whole).map(|(word, _)| *word).collect();
+            own.sort_unstable();
+            own.dedup();
+            let mut words = masked;
+            words.sort_unstable();
+            words.dedup();
+            let at = view.sentences.len() as u32;
+            let key = signature::key(&exact);
+            view.by_key.entry(key).or_insert(at);
+            words.iter().for_each(|word| view.by_word.entry(*word).or_default().push(at));
+            let shown = text.trim_start_matches(['-', '*', '+', '>', ' ']);
+            view.sentences.push(Sentence {
+                text: truncate_chars(shown, SHOWN).replace(['\n', '\r'], " "),
+                key,
+                weight: if whole { 0 } else { own.len().max(1) },
+                words,
+                own,
+                numbers: numbers(text),
+            });
         }
+        view
     }
-    out
-}
 
-/// Each has a number that the other lacks: two records of one form, not one thing twice.
-fn contradict(a: &BTreeSet<String>, b: &BTreeSet<String>) -> bool {
-    !a.is_subset(b) && !b.is_subset(a)
-}
+    /// Numbers of the whole note.
+    pub(super) fn numbers(&self) -> BTreeSet<String> {
+        self.sentences.iter().flat_map(|s| s.numbers.iter().cloned()).collect()
+    }
 
-/// Judges a candidate pair; `None` when the notes are no duplicates.
-pub(super) fn judge(
-    inputs: &Inputs,
-    views: &[View],
-    a: usize,
-    b: usize,
-    config: &DuplicatesConfig,
-) -> Option<DuplicatePair> {
-    let (x, y) = (views.get(a)?, views.get(b)?);
-    let reason = reason(x, y, config)?;
-    let (first, second) = (inputs.digests.get(a)?.path(), inputs.digests.get(b)?.path());
-    if is_source(inputs, first, second) || is_source(inputs, second, first) {
-        return None;
-    }
-    let graph = inputs.snapshot.graph();
-    let swap = graph.inbound(second) > graph.inbound(first);
-    let ((keep, kept), (other, dropped)) = if swap { ((second, y), (first, x)) } else { ((first, x), (second, y)) };
-    Some(pair(keep, other, &kept.statement, &dropped.statement, reason))
-}
-
-fn reason(x: &View, y: &View, config: &DuplicatesConfig) -> Option<DuplicateReason> {
-    if !x.words.is_empty() && x.words == y.words && x.numbers == y.numbers {
-        return Some(DuplicateReason::Identical);
-    }
-    if contradict(&x.name_numbers, &y.name_numbers) {
-        return None;
-    }
-    if !x.name.is_empty() && x.name == y.name {
-        return Some(DuplicateReason::SameName { ambiguous: x.same_name > 2 });
-    }
-    if contradict(&x.numbers, &y.numbers) {
-        return None;
-    }
-    similar(x, y, config).or_else(|| {
-        let likeness = names::likeness(&x.name, &y.name);
-        let telling = names::is_telling(&x.name) && names::is_telling(&y.name);
-        let alike = telling && likeness >= config.name_likeness && x.name_numbers == y.name_numbers;
-        alike.then_some(DuplicateReason::SimilarName { likeness: crate::communities::round(likeness) })
-    })
-}
-
-/// Much in common, both ways, between notes of some and about the same length.
-fn similar(x: &View, y: &View, config: &DuplicatesConfig) -> Option<DuplicateReason> {
-    let (short, long) = (x.tokens.min(y.tokens), x.tokens.max(y.tokens));
-    if short < config.min_tokens || long as f64 > config.max_length_ratio * short as f64 {
-        return None;
-    }
-    let both = x.shingles.intersection(&y.shingles).count() as f64;
-    let (of_x, of_y) = (both / (x.shingles.len().max(1) as f64), both / (y.shingles.len().max(1) as f64));
-    let jaccard = both / (x.shingles.len() as f64 + y.shingles.len() as f64 - both).max(1.0);
-    let containment = of_x.min(of_y);
-    (jaccard >= config.jaccard && containment >= config.containment).then_some(DuplicateReason::Similar {
-        jaccard: crate::communities::round(jaccard),
-        containment: crate::communities::round(containment),
-    })
-}
-
-/// Whether `digest` names `source` as its source, or as the note that it was split from.
-fn is_source(inputs: &Inputs, digest: &NotePath, source: &NotePath) -> bool {
-    let edges = inputs.snapshot.graph().out_edges(digest);
-    edges.into_iter().any(|e| e.target == source && matches!(e.predicate, Some("derived_from" | crate::split::PART_OF)))
-}
-
-fn pair(keep: &NotePath, other: &NotePath, kept: &str, dropped: &str, reason: DuplicateReason) -> DuplicatePair {
-    let (left, right) = (keyed_sentences(kept), keyed_sentences(dropped));
-    let keys = |side: &[(String, String)]| side.iter().map(|s| s.0.clone()).collect::<BTreeSet<_>>();
-    let (in_left, in_right) = (keys(&left), keys(&right));
-    let shown = |side: &[(String, String)], wanted: &dyn Fn(&String) -> bool| -> Vec<String> {
-        side.iter().filter(|s| wanted(&s.0)).map(|s| s.1.clone()).take(SHOWN).collect()
-    };
-    DuplicatePair {
-        keep: keep.clone(),
-        other: other.clone(),
-        reason,
-        common: shown(&left, &|k| in_right.contains(k)),
-        only_keep: shown(&left, &|k| !in_right.contains(k)),
-        only_other: shown(&right, &|k| !in_left.contains(k)),
-        diff: None,
+    /// The sentence that says what `wanted` says, and whether in the same words.
+    fn find(&self, wanted: &Sentence, counts: &mut Vec<u32>) -> Option<(usize, bool)> {
+        if let Some(at) = self.by_key.get(&wanted.key) {
+            return Some((*at as usize, true));
+        }
+        counts.clear();
+        let lists = wanted.words.iter().filter_map(|word| self.by_word.get(word)).filter(|list| list.len() <= IN_MANY);
+        lists.for_each(|list| counts.extend(list));
+        counts.sort_unstable();
+        let best = counts
+            .chunk_by(|a, b| a == b)
+            .filter_map(|run| {
+                let at = *run.first()? as usize;
+                let other = self.sentences.get(at)?;
+                Some((2.0 * run.len() as f64 / (wanted.words.len() + other.words.len()) as f64, at))
+            })
+            .fold((0.0, 0), |best: (f64, usize), next| if next.0 > best.0 { next } else { best });
+        (best.0 >= EDITED).then_some((best.1, false))
     }
 }
 
-/// Sentences with what they are compared by, each once, in order.
-fn keyed_sentences(text: &str) -> Vec<(String, String)> {
-    let mut seen = BTreeSet::new();
-    let ranges = sentences(text).into_iter().filter_map(|r| text.get(r));
-    ranges
-        .map(|s| {
-            (
-                content_words(s).join(" "),
-                truncate_chars(s.trim_start_matches(['-', '*', '+', '>', ' ']), 200).to_owned(),
-            )
-        })
-        .filter(|(key, _)| !key.is_empty() && seen.insert(key.clone()))
-        .collect()
+fn mask(word: &str) -> &str {
+    if word.chars().all(char::is_numeric) || is_name(word) { NUMBER } else { word }
 }
 
-/// The pair of a conflict copy and its original.
-pub(super) fn conflict_copy(original: &NotePath, copy: &NotePath, ours: &str, theirs: &str) -> DuplicatePair {
-    let diff = TextDiff::from_lines(ours, theirs);
-    let unified = diff.unified_diff().context_radius(1).to_string();
-    let mut lines: Vec<&str> = unified.lines().take(DIFF_LINES + 1).collect();
-    if lines.len() > DIFF_LINES {
-        lines.truncate(DIFF_LINES);
-        lines.push("…");
-    }
-    let diff = Some(lines.join("\n"));
-    DuplicatePair { diff, ..pair(original, copy, ours, theirs, DuplicateReason::ConflictCopy) }
+/// How much of one note stands in another.
+#[derive(Debug, Default)]
+struct Found {
+    /// Share of its weight, 0..=1.
+    weight: f64,
+    /// Share of its sentences, 0..=1.
+    sentences: f64,
+    /// Its own words that were found.
+    words: usize,
+    /// Sentences that were found, those that contradict included.
+    met: usize,
+    /// Sentences that were found with another number, and with another day.
+    contradicted: (usize, usize),
+    /// Whether an edited sentence has words in the place of others.
+    replaced: bool,
+    /// Sentences that are no boilerplate, and all.
+    own: (usize, usize),
+    /// Words, boilerplate or not, that were found, and all.
+    raw: (usize, usize),
+    /// The sentence of the other note that each one was found as, and whether in the same words.
+    partner: Vec<Option<(usize, bool)>>,
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_are_read_with_their_inner_marks() {
-        let got: Vec<_> = numbers("1.2 bar, on 2026-01-10. At 10:30, v1.2.3.").into_iter().collect();
-        assert_eq!(got, ["1.2", "1.2.3", "10:30", "2026-01-10"]);
+impl Found {
+    fn is_boilerplate(&self) -> bool {
+        4 * self.own.0 <= self.own.1
     }
 
-    #[test]
-    fn more_detail_is_no_contradiction() {
-        let set = |s: &str| numbers(s);
-        assert!(contradict(&set("1.2"), &set("1.7")));
-        assert!(!contradict(&set("1.2"), &set("1.2 and 7")));
-        assert!(!contradict(&set(""), &set("7")));
+    fn share(&self) -> f64 {
+        f64::midpoint(self.weight, self.sentences)
+    }
+}
+
+fn find(of: &View, within: &View) -> Found {
+    let mut found = Found::default();
+    let (mut weight, mut all_weight, mut count, mut all) = (0, 0, 0, 0);
+    let mut counts = Vec::new();
+    let partners: Vec<_> = of.sentences.iter().map(|sentence| within.find(sentence, &mut counts)).collect();
+    let told = of.sentences.iter().zip(&partners).filter(|(s, p)| s.weight > 0 && p.is_some_and(|(_, same)| same));
+    let told = told.count();
+    // Where other sentences are the same, one of common words that is nearly the same is it, edited.
+    let trusted = told >= 2 || 3 * told >= of.sentences.iter().filter(|s| s.weight > 0).count().max(1);
+    for (sentence, partner) in of.sentences.iter().zip(partners) {
+        all_weight += sentence.weight;
+        all += usize::from(sentence.weight > 0);
+        found.raw.1 += sentence.words.len();
+        found.partner.push(partner);
+        let Some((other, same)) = partner.and_then(|(at, same)| Some((within.sentences.get(at)?, same))) else {
+            continue;
+        };
+        found.met += 1;
+        if !same && contradict(&sentence.numbers, &other.numbers) {
+            found.contradicted.0 += 1;
+            found.contradicted.1 += usize::from(contradict(&days(&sentence.numbers), &days(&other.numbers)));
+            continue;
+        }
+        let common = |words: &[u64]| words.iter().filter(|w| other.words.binary_search(w).is_ok()).count();
+        let raw = common(&sentence.words);
+        found.raw.0 += raw;
+        found.replaced |= raw < sentence.words.len() && raw < other.words.len();
+        let own = common(&sentence.own);
+        let whole = same || (trusted && sentence.own.is_empty());
+        found.words += if same && sentence.weight > 0 { sentence.words.len() } else { own };
+        let gained = if whole { sentence.weight } else { own };
+        weight += gained;
+        count += usize::from(sentence.weight > 0 && 2 * gained >= sentence.weight);
+    }
+    found.own = (all, of.sentences.len());
+    found.weight = f64::from(weight as u32) / f64::from(all_weight.max(1) as u32);
+    found.sentences = f64::from(count as u32) / f64::from(all.max(1) as u32);
+    found
+}
+
+/// Two notes side by side.
+pub(super) struct Comparison {
+    of_x: Found,
+    of_y: Found,
+}
+
+/// Compares two notes, both ways. Linear in their texts but for words that stand in many sentences.
+pub(super) fn compare(x: &View, y: &View) -> Comparison {
+    Comparison { of_x: find(x, y), of_y: find(y, x) }
+}
+
+impl Comparison {
+    /// Whether numbers or days tell the two apart.
+    pub(super) fn is_contradicted(&self) -> bool {
+        let (x, y) = (&self.of_x, &self.of_y);
+        let numbers = x.contradicted.0.max(y.contradicted.0) as f64;
+        x.contradicted.1 + y.contradicted.1 > 0
+            || (numbers > 0.0 && numbers >= CONTRADICTED * x.met.min(y.met).max(1) as f64)
+    }
+
+    /// The share of each that stands in the other, when that makes them duplicates.
+    pub(super) fn verdict(&self, sample: &Sample, sampled: bool, config: &DuplicatesConfig) -> Option<(f64, f64)> {
+        let (x, y) = (&self.of_x, &self.of_y);
+        if self.is_contradicted() {
+            return None;
+        }
+        if x.is_boilerplate() && y.is_boilerplate() {
+            // Nothing but boilerplate: a copy, or the next record of a form. One that says the
+            // same with nothing replaced is a copy.
+            let raw = |f: &Found| f.raw.0 as f64 / f.raw.1.max(1) as f64;
+            let copy = raw(x) >= 0.95 && raw(y) >= 0.95 && !x.replaced && !y.replaced;
+            return copy.then(|| (raw(x), raw(y)));
+        }
+        let (large, small) = (x.share().max(y.share()), x.share().min(y.share()));
+        let told = x.words.max(y.words) >= EVIDENCE;
+        let known = !sampled || sample.share() >= SAMPLED;
+        (large >= config.share && small >= config.share_of_longer && told && known).then(|| (x.share(), y.share()))
+    }
+
+    /// The larger of the two shares, for notes that were met by their names.
+    pub(super) fn share(&self) -> f64 {
+        self.of_x.share().max(self.of_y.share())
+    }
+
+    /// What to show of `x` and `y`: sentences in both, changed, and of each alone; at most `max` of
+    /// each kind.
+    pub(super) fn sides(&self, x: &View, y: &View, max: usize) -> Sides {
+        let mut sides = Sides::default();
+        for (sentence, partner) in x.sentences.iter().zip(&self.of_x.partner) {
+            match partner.and_then(|(at, same)| Some((y.sentences.get(at)?, same))) {
+                Some((_, true)) => sides.common.push(sentence.text.clone()),
+                Some((other, false)) => {
+                    sides.changed.push(Changed { keep: sentence.text.clone(), other: other.text.clone() });
+                }
+                None => sides.only_x.push(sentence.text.clone()),
+            }
+        }
+        let shown: BTreeSet<&str> = sides.changed.iter().map(|c| c.other.as_str()).collect();
+        let alone = y.sentences.iter().zip(&self.of_y.partner).filter(|(_, partner)| partner.is_none());
+        sides.only_y = alone.map(|(s, _)| s.text.clone()).filter(|text| !shown.contains(text.as_str())).collect();
+        let mut seen = BTreeSet::new();
+        sides.common.retain(|text| seen.insert(text.clone()));
+        sides.common.truncate(max);
+        sides.changed.truncate(max);
+        sides.only_x.truncate(max);
+        sides.only_y.truncate(max);
+        sides
+    }
+}
+
+/// Sentences side by side.
+#[derive(Debug, Default)]
+pub(super) struct Sides {
+    pub(super) common: Vec<String>,
+    pub(super) changed: Vec<Changed>,
+    pub(super) only_x: Vec<String>,
+    pub(super) only_y: Vec<String>,
+}
+
+/// A note's name as it is compared.
+#[derive(Debug, Clone)]
+pub(super) struct Name {
+    pub(super) key: String,
+    pub(super) numbers: BTreeSet<String>,
+    /// Days and versions: what a record is named after.
+    pub(super) record: BTreeSet<String>,
+    /// How many notes have the same name.
+    pub(super) shared: usize,
+}
+
+impl Name {
+    pub(super) fn of(name: &str, stem: &str) -> Self {
+        let key = names::key(name);
+        let numbers = numbers(&format!("{key} {stem}"));
+        let mut record = days(&numbers);
+        record.extend(numbers.iter().filter(|n| n.contains('.')).cloned());
+        Self { key, numbers, record, shared: 0 }
     }
 }

@@ -1,20 +1,46 @@
 //! Duplicates: pairs of digest notes that say the same, reported side by side and never merged.
+//!
+//! [`Signature::of`] is all that is kept of a note for the search, and depends on what the note says
+//! alone. From the signatures an inverted index gives the pairs that share rare features; only of
+//! these are the texts compared, sentence by sentence and both ways. [`dismiss`] remembers what a
+//! person has looked at.
 
 mod candidates;
+mod dismissed;
 mod judge;
+mod meaning;
 mod names;
+mod numbers;
 mod page;
+mod signature;
 
+use std::collections::{BTreeMap, HashMap};
+use std::rc::Rc;
+
+use dormouse_vault::meta::Dismissed;
 use dormouse_vault::{Layer, NotePath, Snapshot, Vault, VaultError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use similar::TextDiff;
 
+pub use dismissed::{Dismissal, dismiss, dismissals, undismiss};
+pub use meaning::Vectors;
 pub(crate) use page::entry;
+pub use signature::Signature;
 
 use crate::config::DuplicatesConfig;
 use crate::error::ConsolidateError;
 use crate::inputs::Inputs;
 use crate::progress::Watch;
+use candidates::{COMMON, Sample};
+use judge::{Comparison, Name, View};
+
+/// Sentences shown of each kind.
+const SHOWN: usize = 5;
+/// Lines of a diff that are shown.
+const DIFF_LINES: usize = 40;
+/// Compared texts that are held at once.
+const HELD: usize = 4096;
 
 /// Why two notes are reported, most certain first.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -30,18 +56,33 @@ pub enum DuplicateReason {
         /// Whether more than two notes have the name, so that none is suggested.
         ambiguous: bool,
     },
-    /// Much of the text in common, both ways.
+    /// Much of the text in common. A share is the mean of a note's sentences and of its words that
+    /// stand in the other, boilerplate left out.
     Similar {
-        /// Jaccard likeness of the shingles, 0..=1.
-        jaccard: f64,
-        /// The smaller of the two shares, 0..=1.
-        containment: f64,
+        /// What of `keep` stands in `other`, 0..=1.
+        of_keep: f64,
+        /// What of `other` stands in `keep`, 0..=1.
+        of_other: f64,
+    },
+    /// Vectors that point the same way.
+    SameMeaning {
+        /// Their cosine, 0..=1.
+        cosine: f64,
     },
     /// Names that differ by a letter or two.
     SimilarName {
         /// Likeness of the names, 0..=1.
         likeness: f64,
     },
+}
+
+/// One sentence of each note: the same one, edited.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Changed {
+    /// As it stands in `keep`.
+    pub keep: String,
+    /// As it stands in `other`.
+    pub other: String,
 }
 
 /// Two notes that a person should look at.
@@ -57,6 +98,8 @@ pub struct DuplicatePair {
     pub reason: DuplicateReason,
     /// Sentences that stand in both, at most five.
     pub common: Vec<String>,
+    /// Sentences that stand in both in other words, at most five.
+    pub changed: Vec<Changed>,
     /// Sentences of `keep` alone, at most five.
     pub only_keep: Vec<String>,
     /// Sentences of `other` alone, at most five.
@@ -65,30 +108,183 @@ pub struct DuplicatePair {
     pub diff: Option<String>,
 }
 
-/// All pairs: conflict copies first, then the most certain, then by path. Near-linear: only notes
-/// that share a hash band, a text or a name are compared.
+/// What a search knows beside the notes.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Known<'a> {
+    /// Pairs that are not to be shown again.
+    pub(crate) dismissed: Option<&'a Dismissed>,
+    /// Vectors, when a caller has any.
+    pub(crate) vectors: Option<&'a dyn Vectors>,
+}
+
+/// One signature a digest note, in order. A pure function of each note.
+pub(crate) fn signatures(inputs: &Inputs, watch: &Watch<'_>) -> Result<Vec<Signature>, ConsolidateError> {
+    let mut out = Vec::with_capacity(inputs.digests.len());
+    for (at, digest) in inputs.digests.iter().enumerate() {
+        if at % 64 == 0 {
+            watch.step(at)?;
+        }
+        out.push(Signature::of(&digest.statement()));
+    }
+    Ok(out)
+}
+
+/// All pairs: conflict copies first, then the most certain, then by path. `signatures` has one for
+/// each digest note, in order. Near-linear: only notes that share a rare feature, a text, a name or
+/// a direction are compared.
 pub(crate) fn find(
     inputs: &Inputs,
+    signatures: &[Signature],
     copies: Vec<DuplicatePair>,
+    known: Known<'_>,
     config: &DuplicatesConfig,
     watch: &Watch<'_>,
 ) -> Result<Vec<DuplicatePair>, ConsolidateError> {
-    watch.begin(2 * inputs.digests.len());
-    let views = judge::views(inputs, watch)?;
+    let names = names_of(inputs);
+    let keys: Vec<String> = names.iter().map(|name| name.key.clone()).collect();
+    let (mut candidates, common) = candidates::by_text(signatures, watch)?;
+    let alike = |pair: &(u32, u32)| may_be_named_alike(signatures, &names, *pair, config);
+    candidates.extend(candidates::by_name_and_text(signatures, &keys).into_iter().filter(alike));
+    let paths = inputs.digests.iter().map(|digest| digest.path());
+    let units = known.vectors.map(|vectors| meaning::units(paths, vectors)).unwrap_or_default();
+    let unit = |at: u32| units.get(at as usize).and_then(Option::as_ref);
+    let near = |(a, b): &(u32, u32)| meaning::cosine(unit(*a), unit(*b)) >= config.meaning;
+    candidates.extend(meaning::pairs(&units).into_iter().filter(near));
+    candidates.sort_unstable();
+    candidates.dedup();
+    let mut search = Search { inputs, signatures, common, names, units, config, held: HashMap::new() };
     let mut pairs = copies;
-    for (done, (a, b)) in candidates::pairs(&views, watch)?.into_iter().enumerate() {
+    for (done, (a, b)) in candidates.into_iter().enumerate() {
         if done % 64 == 0 {
             watch.check()?;
         }
-        if let Some(pair) = judge::judge(inputs, &views, a, b, config) {
-            pairs.push(pair);
-        }
+        pairs.extend(search.judge(a as usize, b as usize));
+    }
+    if let Some(dismissed) = known.dismissed {
+        let says = |path: &NotePath| inputs.position(path).and_then(|at| signatures.get(at)).map(dismissed::says);
+        pairs.retain(|pair| match (says(&pair.keep), says(&pair.other)) {
+            (Some(keep), Some(other)) => !dismissed::holds(dismissed, (&pair.keep, keep), (&pair.other, other)),
+            _ => true,
+        });
     }
     pairs.sort_by(|a, b| {
         rank(&a.reason).total_cmp(&rank(&b.reason)).then_with(|| (&a.keep, &a.other).cmp(&(&b.keep, &b.other)))
     });
-    watch.step(2 * inputs.digests.len())?;
+    watch.step(inputs.digests.len())?;
     Ok(pairs)
+}
+
+/// Whether a pair that was met by name or text is worth a look at the texts.
+fn may_be_named_alike(signatures: &[Signature], names: &[Name], (a, b): (u32, u32), config: &DuplicatesConfig) -> bool {
+    let says = |at: u32| signatures.get(at as usize).map_or(0, |s| s.text);
+    let (Some(n), Some(m)) = (names.get(a as usize), names.get(b as usize)) else { return false };
+    (says(a) != 0 && says(a) == says(b))
+        || (n.numbers == m.numbers && (n.key == m.key || names::likeness(&n.key, &m.key) >= config.name_likeness))
+}
+
+fn names_of(inputs: &Inputs) -> Vec<Name> {
+    let mut out: Vec<Name> = inputs.digests.iter().map(|d| Name::of(&d.note.name, d.path().stem())).collect();
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    out.iter().for_each(|name| *counts.entry(name.key.clone()).or_insert(0) += 1);
+    out.iter_mut().for_each(|name| name.shared = counts.get(&name.key).copied().unwrap_or(1));
+    out
+}
+
+struct Search<'a> {
+    inputs: &'a Inputs,
+    signatures: &'a [Signature],
+    common: candidates::Common,
+    names: Vec<Name>,
+    units: Vec<Option<meaning::Unit>>,
+    config: &'a DuplicatesConfig,
+    held: HashMap<usize, Rc<View>>,
+}
+
+impl Search<'_> {
+    /// Judges a candidate pair; `None` when the notes are no duplicates.
+    fn judge(&mut self, a: usize, b: usize) -> Option<DuplicatePair> {
+        let (first, second) = (self.inputs.digests.get(a)?.path(), self.inputs.digests.get(b)?.path());
+        if is_source(self.inputs, first, second) || is_source(self.inputs, second, first) {
+            return None;
+        }
+        let graph = self.inputs.snapshot.graph();
+        let swap = graph.inbound(second) > graph.inbound(first);
+        let (keep, other) = if swap { (b, a) } else { (a, b) };
+        let (x, y) = (self.view(keep)?, self.view(other)?);
+        let comparison = judge::compare(&x, &y);
+        let reason = self.reason(keep, other, &x, &y, &comparison)?;
+        let sides = comparison.sides(&x, &y, SHOWN);
+        Some(DuplicatePair {
+            keep: self.inputs.digests.get(keep)?.path().clone(),
+            other: self.inputs.digests.get(other)?.path().clone(),
+            reason,
+            common: sides.common,
+            changed: sides.changed,
+            only_keep: sides.only_x,
+            only_other: sides.only_y,
+            diff: None,
+        })
+    }
+
+    fn view(&mut self, at: usize) -> Option<Rc<View>> {
+        if let Some(view) = self.held.get(&at) {
+            return Some(Rc::clone(view));
+        }
+        if self.held.len() >= HELD {
+            self.held.clear();
+        }
+        let (digest, signature) = (self.inputs.digests.get(at)?, self.signatures.get(at)?);
+        let common = self.common.get(at).copied().unwrap_or(0);
+        let view = Rc::new(View::of(&digest.statement(), signature, common));
+        self.held.insert(at, Rc::clone(&view));
+        Some(view)
+    }
+
+    fn reason(&self, a: usize, b: usize, x: &View, y: &View, compared: &Comparison) -> Option<DuplicateReason> {
+        let (s, t) = (self.signatures.get(a)?, self.signatures.get(b)?);
+        let (n, m) = (self.names.get(a)?, self.names.get(b)?);
+        let round = crate::communities::round;
+        if s.text != 0 && s.text == t.text {
+            return Some(DuplicateReason::Identical);
+        }
+        if numbers::contradict(&n.record, &m.record) {
+            return None;
+        }
+        // Two texts of some length that have hardly a sentence in common only share a name.
+        let long = s.tokens.min(t.tokens) as usize >= 2 * self.config.min_tokens;
+        let apart = (long && compared.share() < 0.2) || compared.is_contradicted();
+        if !n.key.is_empty() && n.key == m.key && n.numbers == m.numbers && n.shared <= COMMON && !apart {
+            return Some(DuplicateReason::SameName { ambiguous: n.shared > 2 });
+        }
+        let (short, longer) = (s.tokens.min(t.tokens) as usize, s.tokens.max(t.tokens) as f64);
+        let gate = short >= self.config.min_tokens && longer <= self.config.max_length_ratio * short as f64;
+        if gate {
+            let bits = |at: usize| self.common.get(at).copied().unwrap_or(0);
+            let sampled = s.sketch.len().max(t.sketch.len()) >= signature::SKETCH;
+            let sample = Sample::of(s, t, bits(a), bits(b));
+            if let Some((of_keep, of_other)) = compared.verdict(&sample, sampled, self.config) {
+                return Some(DuplicateReason::Similar { of_keep: round(of_keep), of_other: round(of_other) });
+            }
+        }
+        if compared.is_contradicted() || numbers::contradict(&x.numbers(), &y.numbers()) {
+            return None;
+        }
+        let cosine =
+            meaning::cosine(self.units.get(a).and_then(Option::as_ref), self.units.get(b).and_then(Option::as_ref));
+        if gate && cosine >= self.config.meaning {
+            return Some(DuplicateReason::SameMeaning { cosine: round(cosine) });
+        }
+        let likeness = names::likeness(&n.key, &m.key);
+        let telling = names::is_telling(&n.key) && names::is_telling(&m.key);
+        let alike = !apart && telling && likeness >= self.config.name_likeness && n.numbers == m.numbers;
+        alike.then_some(DuplicateReason::SimilarName { likeness: round(likeness) })
+    }
+}
+
+/// Whether `digest` names `source` as its source, or as the note that it was split from.
+fn is_source(inputs: &Inputs, digest: &NotePath, source: &NotePath) -> bool {
+    let edges = inputs.snapshot.graph().out_edges(digest);
+    edges.into_iter().any(|e| e.target == source && matches!(e.predicate, Some("derived_from" | crate::split::PART_OF)))
 }
 
 /// Order of certainty, smallest first.
@@ -97,8 +293,9 @@ fn rank(reason: &DuplicateReason) -> f64 {
         DuplicateReason::ConflictCopy => 0.0,
         DuplicateReason::Identical => 1.0,
         DuplicateReason::SameName { .. } => 2.0,
-        DuplicateReason::Similar { jaccard, .. } => 4.0 - jaccard,
-        DuplicateReason::SimilarName { likeness } => 6.0 - likeness,
+        DuplicateReason::Similar { of_keep, of_other } => 4.0 - f64::midpoint(*of_keep, *of_other),
+        DuplicateReason::SameMeaning { cosine } => 6.0 - cosine,
+        DuplicateReason::SimilarName { likeness } => 8.0 - likeness,
     }
 }
 
@@ -117,7 +314,28 @@ pub(crate) fn conflict_copies(vault: &Vault, snapshot: &Snapshot) -> Result<Vec<
             }
             (Err(error), _) | (_, Err(error)) => return Err(error.into()),
         };
-        out.push(judge::conflict_copy(original, &note.path, &ours, &theirs));
+        out.push(conflict_copy(original, &note.path, &ours, &theirs));
     }
     Ok(out)
+}
+
+/// The pair of a conflict copy and its original.
+fn conflict_copy(original: &NotePath, copy: &NotePath, ours: &str, theirs: &str) -> DuplicatePair {
+    let diff = TextDiff::from_lines(ours, theirs);
+    let unified = diff.unified_diff().context_radius(1).to_string();
+    let mut lines: Vec<&str> = unified.lines().take(DIFF_LINES + 1).collect();
+    if lines.len() > DIFF_LINES {
+        lines.truncate(DIFF_LINES);
+        lines.push("…");
+    }
+    DuplicatePair {
+        keep: original.clone(),
+        other: copy.clone(),
+        reason: DuplicateReason::ConflictCopy,
+        common: Vec::new(),
+        changed: Vec::new(),
+        only_keep: Vec::new(),
+        only_other: Vec::new(),
+        diff: Some(lines.join("\n")),
+    }
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use unicode_normalization::UnicodeNormalization;
 
+use super::signature;
 use crate::rng::mix;
 
 /// The key of a name: NFKC, lower-case, blanks collapsed. Never empty for a name with a visible
@@ -15,13 +16,7 @@ pub(super) fn key(name: &str) -> String {
 
 /// A hash of a key.
 pub(super) fn hash(key: &str) -> u64 {
-    hash_bytes(key.as_bytes())
-}
-
-/// 64 bits of blake3.
-pub(super) fn hash_bytes(bytes: &[u8]) -> u64 {
-    let hash = blake3::hash(bytes);
-    hash.as_bytes().iter().take(8).fold(0, |acc, b| (acc << 8) | u64::from(*b))
+    signature::hash(key.as_bytes())
 }
 
 /// Whether a name says enough to be compared by likeness: not one short word, not one letter over
@@ -59,7 +54,7 @@ pub(super) fn bands(key: &str) -> Vec<u64> {
         return Vec::new();
     }
     let grams: Vec<u64> =
-        trigrams(key).into_iter().map(|g| hash_bytes(g.iter().collect::<String>().as_bytes())).collect();
+        trigrams(key).into_iter().map(|g| signature::hash(g.iter().collect::<String>().as_bytes())).collect();
     (1..=6_u64).filter_map(|i| grams.iter().map(|g| mix(g ^ mix(i))).min().map(|h| h ^ mix(i << 32))).collect()
 }
 

@@ -56,6 +56,7 @@ fn kind(reason: &DuplicateReason) -> &'static str {
         DuplicateReason::Identical => "same text",
         DuplicateReason::SameName { .. } => "same name",
         DuplicateReason::Similar { .. } => "similar text",
+        DuplicateReason::SameMeaning { .. } => "same meaning",
         DuplicateReason::SimilarName { .. } => "similar name",
     }
 }
@@ -68,11 +69,14 @@ fn section(inputs: &Inputs, body: &mut String, heading: &str, pair: &DuplicatePa
         DuplicateReason::SameName { ambiguous: true } => {
             "More than two notes have this name: which belong together is not decided here.".to_owned()
         }
-        DuplicateReason::Similar { jaccard, containment } => format!(
-            "{:.0} % of their phrases are common; each holds at least {:.0} % of the other's.",
-            100.0 * jaccard,
-            100.0 * containment
+        DuplicateReason::Similar { of_keep, of_other } => format!(
+            "{:.0} % of the first stands in the second, {:.0} % of the second in the first.",
+            100.0 * of_keep,
+            100.0 * of_other
         ),
+        DuplicateReason::SameMeaning { cosine } => {
+            format!("Their vectors are alike by {:.0} %.", 100.0 * cosine)
+        }
         DuplicateReason::SimilarName { likeness } => {
             format!("Their names are alike by {:.0} %.", 100.0 * likeness)
         }
@@ -83,25 +87,58 @@ fn section(inputs: &Inputs, body: &mut String, heading: &str, pair: &DuplicatePa
         let _ = writeln!(body, "{fence}diff\n{diff}\n{fence}\n");
     } else {
         list(body, "In both:", &pair.common);
-        list(body, &format!("Only in {}:", pair.keep.link_target()), &pair.only_keep);
-        list(body, &format!("Only in {}:", pair.other.link_target()), &pair.only_other);
+        differing(body, pair);
     }
     if !matches!(pair.reason, DuplicateReason::SameName { ambiguous: true }) {
         let _ = writeln!(body, "{}\n", by_hand(inputs, pair));
     }
 }
 
-/// What a person can do about the pair in Obsidian. Links to the note that goes must move first.
+/// What a person can do about the pair.
 fn by_hand(inputs: &Inputs, pair: &DuplicatePair) -> String {
-    let (keep, other) = (pair.keep.link_target(), pair.other.link_target());
+    let (keep, other) = (shell(pair.keep.link_target()), shell(pair.other.link_target()));
     let links = match inputs.snapshot.graph().inbound(&pair.other) {
         0 => String::new(),
-        1 => format!(", point the one note that links to `{other}` at `{keep}`"),
-        n => format!(", point the {n} notes that link to `{other}` at `{keep}`"),
+        1 => "; the one link to it will lead to the first".to_owned(),
+        n => format!("; the {n} notes that link to it will link to the first"),
     };
     format!(
-        "If they are one: copy what only `{other}` has into `{keep}`, with its links{links}, then delete `{other}`."
+        "If they are one, every block and link of the second goes into the first{links}:\n\n\
+         ```sh\ndormouse merge {keep} {other} --dry-run\n```\n\n\
+         If they are two, and this is not to be asked again until one of them says something else:\n\n\
+         ```sh\ndormouse dismiss {keep} {other}\n```"
     )
+}
+
+/// A path as a shell reads it whole.
+fn shell(path: &str) -> String {
+    let plain =
+        path.chars().all(|c| c.is_alphanumeric() || matches!(c, '/' | '-' | '_' | '.')) && !path.starts_with('-');
+    if plain { path.to_owned() } else { format!("'{}'", path.replace('\'', "'\\''")) }
+}
+
+/// What the two don't share, side by side.
+fn differing(body: &mut String, pair: &DuplicatePair) {
+    let mut rows: Vec<(&str, &str)> = pair.changed.iter().map(|c| (c.keep.as_str(), c.other.as_str())).collect();
+    let (left, right) = (&pair.only_keep, &pair.only_other);
+    let text = |side: &[String], at: usize| side.get(at).map_or("", |s| s.as_str()).to_owned();
+    let alone: Vec<(String, String)> =
+        (0..left.len().max(right.len())).map(|at| (text(left, at), text(right, at))).collect();
+    rows.extend(alone.iter().map(|(a, b)| (a.as_str(), b.as_str())));
+    if rows.is_empty() {
+        return;
+    }
+    let (keep, other) = (pair.keep.link_target(), pair.other.link_target());
+    let _ = writeln!(body, "| {} | {} |\n|---|---|", cell(keep), cell(other));
+    for (a, b) in rows {
+        let _ = writeln!(body, "| {} | {} |", cell(a), cell(b));
+    }
+    body.push('\n');
+}
+
+/// Text in a cell of a table: on one line, its bars escaped.
+fn cell(text: &str) -> String {
+    text.replace(['\n', '\r'], " ").replace('|', "\\|")
 }
 
 fn list(body: &mut String, head: &str, sentences: &[String]) {

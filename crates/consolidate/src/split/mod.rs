@@ -4,13 +4,16 @@
 
 mod apply;
 mod plan;
+mod question;
 mod render;
 mod sections;
+mod ties;
 
 use dormouse_vault::{ChangeSet, NotePath};
 
 pub use apply::{SplitApplied, apply};
-pub use plan::plan;
+pub use plan::{Considered, OpenSplit, consider, plan};
+pub use question::{SectionOutline, SplitJudgement, SplitQuestion};
 
 /// The predicate by which a child names its parent.
 pub const PART_OF: &str = "part_of";
@@ -60,7 +63,8 @@ pub enum KeepReason {
         /// The most that are compared.
         max: usize,
     },
-    /// Something in it holds the sections together: footnotes, reference links, links to itself.
+    /// Something in it holds the sections together: footnotes and link references that are defined
+    /// in one and used in another, links to itself, links of others to its blocks.
     #[error("its sections depend on each other")]
     Entangled,
 }

@@ -9,6 +9,7 @@ use dormouse_vault::text::{is_cjk, sentences, slug, truncate_chars};
 use dormouse_vault::{Link, Note, NotePath, Snapshot};
 
 use super::sections::Section;
+use super::ties::Signpost;
 use super::{PART_OF, SplitChild};
 
 /// The new texts.
@@ -23,27 +24,31 @@ const DERIVED_FROM: &str = "derived_from";
 const NAME: usize = 80;
 const DESCRIPTION: usize = 160;
 
-/// Draws overview and children. `groups` name the sections that leave, one group a child.
-pub(super) fn draw(
-    snapshot: &Snapshot,
-    note: &Note,
-    text: &str,
-    lead: Range<usize>,
-    sections: &[Section],
-    groups: &[Vec<usize>],
-) -> Drawn {
+/// The parts of a body, and which of them leave.
+pub(super) struct Parts<'a> {
+    /// What stands before the first section.
+    pub(super) lead: Range<usize>,
+    pub(super) sections: &'a [Section],
+    /// The sections that leave, one group a child.
+    pub(super) groups: &'a [Vec<usize>],
+    /// The headings that the parent keeps of them, in order.
+    pub(super) signposts: &'a [Signpost],
+}
+
+/// Draws overview and children.
+pub(super) fn draw(snapshot: &Snapshot, note: &Note, text: &str, parts: &Parts<'_>) -> Drawn {
+    let Parts { sections, groups, .. } = *parts;
     let eol = if text.contains("\r\n") { "\r\n" } else { "\n" };
     let provenance = provenance(snapshot, note);
     let mut taken = BTreeSet::new();
     let mut children = Vec::new();
     for group in groups {
-        let parts: Vec<&Section> = group.iter().filter_map(|&i| sections.get(i)).collect();
-        let child = name_child(snapshot, note, &parts, &mut taken);
-        let content = draw_child(note, text, &child, &parts, &provenance, eol);
+        let own: Vec<&Section> = group.iter().filter_map(|&i| sections.get(i)).collect();
+        let child = name_child(snapshot, note, &own, &mut taken);
+        let content = draw_child(note, text, &child, &own, &provenance, eol);
         children.push((child, content));
     }
-    let leaving: BTreeSet<usize> = groups.iter().flatten().copied().collect();
-    let parent = draw_parent(note, text, lead, sections, &leaving, &children, &provenance, eol);
+    let parent = draw_parent(note, text, parts, &children, &provenance, eol);
     Drawn { parent, children }
 }
 
@@ -158,17 +163,16 @@ fn describe(child: &SplitChild, parts: &[&Section]) -> String {
     shorten(&first.unwrap_or_else(|| child.name.clone()), DESCRIPTION)
 }
 
-#[expect(clippy::too_many_arguments, reason = "the parts of one text, each named")]
 fn draw_parent(
     note: &Note,
     text: &str,
-    lead: Range<usize>,
-    sections: &[Section],
-    leaving: &BTreeSet<usize>,
+    parts: &Parts<'_>,
     children: &[(SplitChild, String)],
     provenance: &[Source],
     eol: &str,
 ) -> String {
+    let Parts { lead, sections, groups, signposts } = parts;
+    let leaving: BTreeSet<usize> = groups.iter().flatten().copied().collect();
     let mut out = String::from(text.get(..lead.end).unwrap_or(""));
     end_paragraph(&mut out, eol);
     let chinese = note.name.chars().any(is_cjk) || children.iter().any(|(c, _)| c.name.chars().any(is_cjk));
@@ -187,19 +191,35 @@ fn draw_parent(
         let (head, joint) = if chinese { ("来源：", "、") } else { ("Drawn from ", ", ") };
         let _ = write!(out, "{eol}{head}{}{eol}", fields.join(joint));
     }
-    let staying: Vec<&Section> =
-        sections.iter().enumerate().filter(|(i, _)| !leaving.contains(i)).map(|(_, s)| s).collect();
-    if !staying.is_empty() {
+    let kept = |i: &usize| !leaving.contains(i) || signposts.iter().any(|s| s.section == *i);
+    let kept: Vec<usize> = (0..sections.len()).filter(kept).collect();
+    if !kept.is_empty() {
         out.push_str(eol);
     }
-    for section in staying {
-        out.push_str(text.get(section.span.clone()).unwrap_or(""));
+    for at in kept {
+        let Some(section) = sections.get(at) else { continue };
+        let child = groups.iter().position(|group| group.contains(&at)).and_then(|group| children.get(group));
+        let Some((child, _)) = child else {
+            out.push_str(text.get(section.span.clone()).unwrap_or(""));
+            continue;
+        };
+        // Whoever follows a link to the heading finds it here, with the way on.
+        end_paragraph(&mut out, eol);
+        for signpost in signposts.iter().filter(|s| s.section == at) {
+            let heading = note.doc().headings.get(signpost.heading).and_then(|h| text.get(h.span.clone()));
+            let (target, name) = (child.path.link_target(), &child.name);
+            let way = if chinese { format!("见 [[{target}|{name}]]。") } else { format!("See [[{target}|{name}]].") };
+            let _ = write!(out, "{}{eol}{eol}{way}{eol}{eol}", heading.unwrap_or("").trim_start());
+        }
     }
     out
 }
 
 /// Ends the last line and leaves one blank line.
 fn end_paragraph(out: &mut String, eol: &str) {
+    if out.trim_start_matches('\u{feff}').is_empty() {
+        return;
+    }
     if !out.is_empty() && !out.ends_with('\n') {
         out.push_str(eol);
     }

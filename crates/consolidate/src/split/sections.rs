@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use dormouse_vault::Document;
 use dormouse_vault::text::{content_words, estimate_tokens};
-use dormouse_vault::{BlockKind, Document};
 
 use crate::reading::Reading;
 
@@ -69,10 +69,11 @@ fn line_start(text: &str, at: usize) -> usize {
 }
 
 /// Groups of sections that speak of the same, each in order, by their first section. Two sections
-/// whose words are alike by at least `cohesion` are one theme, and so is what they join.
-pub(super) fn themes(sections: &[Section], cohesion: f64) -> Vec<Vec<usize>> {
+/// whose words are alike by at least `cohesion` are one theme, and so is what they join; `tied` has
+/// the first of those that each one is tied to.
+pub(super) fn themes(sections: &[Section], cohesion: f64, tied: &[usize]) -> Vec<Vec<usize>> {
     let vectors: Vec<BTreeMap<String, f64>> = sections.iter().map(|s| counts(&s.heading, &s.statement)).collect();
-    let mut group: Vec<usize> = (0..sections.len()).collect();
+    let mut group: Vec<usize> = (0..sections.len()).map(|i| tied.get(i).copied().unwrap_or(i)).collect();
     for (i, a) in vectors.iter().enumerate() {
         for (j, b) in vectors.iter().enumerate().skip(i + 1) {
             if cosine(a, b) >= cohesion {
@@ -121,24 +122,6 @@ fn cosine(a: &BTreeMap<String, f64>, b: &BTreeMap<String, f64>) -> f64 {
     let norm = |v: &BTreeMap<String, f64>| v.values().map(|x| x * x).sum::<f64>().sqrt();
     let both = norm(a) * norm(b);
     if both > 0.0 { dot / both } else { 0.0 }
-}
-
-/// Whether something ties the sections to each other, so that none can leave.
-pub(super) fn entangled(doc: &Document, text: &str) -> bool {
-    let footnotes = doc.blocks.iter().any(|b| b.kind == BlockKind::Footnote);
-    let references = doc.blocks.iter().any(|b| {
-        let block = text.get(b.span.clone()).unwrap_or("");
-        b.kind == BlockKind::Paragraph && block.lines().any(is_reference_definition)
-    });
-    footnotes || references
-}
-
-/// `[label]: destination`.
-fn is_reference_definition(line: &str) -> bool {
-    let line = line.trim_start();
-    line.starts_with('[')
-        && !line.starts_with("[[")
-        && line.find("]:").is_some_and(|at| line.get(1..at).is_some_and(|l| !l.contains(']')))
 }
 
 #[cfg(test)]

@@ -76,14 +76,15 @@ fn a_split_leaves_inbound_links_at_the_parent() {
     assert_eq!(arrows.len(), 3);
     let decision = plan(&before, &open.read(&parent).unwrap(), None, &config, clock(NOON).now());
     let SplitDecision::Split(plan) = decision else { panic!("it is not split") };
-    // The section that an anchor points into stays, the two others leave.
+    // All three leave; the parent keeps the heading that an anchor points to.
     let children = plan.children.len();
-    assert_eq!(children, 2);
+    assert_eq!(children, 3);
     apply(&open, &plan, &config, &clock(NOON)).unwrap();
     let after = open.snapshot();
     for (path, text) in inbound {
         assert_eq!(vault.read(path), text);
     }
+    assert!(after.anchor_line(&parent, "#Deployment").is_some());
     let still = after.graph().in_edges(&parent);
     assert!(arrows.iter().all(|edge| still.contains(edge)), "{still:?}");
     assert_eq!(still.len(), arrows.len() + children, "only the children were added");

@@ -1,10 +1,12 @@
 //! Pairs that say the same, and pairs that only look so.
 
-use dormouse_consolidate::Task;
+use dormouse_consolidate::duplicates::{Vectors, dismiss, dismissals, undismiss};
+use dormouse_consolidate::{ConsolidateConfig, DuplicateReason, RunContext, Silent, Task, run_with};
 use dormouse_fixtures::{TempVault, temp_vault};
+use dormouse_vault::{NotePath, Vault};
 use expect_test::{Expect, expect};
 
-use crate::{NOON, consolidate, notes};
+use crate::{NOON, clock, consolidate, notes};
 
 const LONG: &str = "The ranking of blocks uses BM25 without a length norm, since blocks are short already. \
 A share of the neighbours' score is added to each block, and a share of the note's. Vectors are fused by a \
@@ -72,7 +74,7 @@ fn similar_text_is_found_in_both_directions() {
     check(
         &format!("=== digest/wiki/a.md\n{LONG}\n=== digest/wiki/b.md\n{LONG} One more remark stands here.\n"),
         expect![[r#"
-            a b {"kind":"similar","jaccard":0.931818,"containment":0.931818}
+            a b {"kind":"similar","of_keep":1.0,"of_other":0.865909}
         "#]],
     );
 }
@@ -84,7 +86,7 @@ fn similar_chinese_text_is_found() {
     check(
         &format!("=== digest/wiki/a.md\n{zh}\n=== digest/wiki/b.md\n{zh}停用词里有疑问词。\n"),
         expect![[r#"
-            a b {"kind":"similar","jaccard":0.910256,"containment":0.910256}
+            a b {"kind":"similar","of_keep":1.0,"of_other":0.855696}
         "#]],
     );
 }
@@ -126,7 +128,17 @@ fn item_18_a_conflict_copy_comes_first_with_a_diff() {
          The ranking of blocks uses BM25 without a length norm, since blocks are short already. A share of the neighbours' score is added to each block, and a share of the note's. Vectors are fused by a normalised sum of scores; plain rank fusion lost six points on the long conversations that we measured. The stop list holds question words and auxiliaries, and the exact form is kept beside the stem.
         ```
 
-        If they are one: copy what only `digest/wiki/a (Conflicted copy laptop 202611121030)` has into `digest/wiki/a`, with its links, then delete `digest/wiki/a (Conflicted copy laptop 202611121030)`.
+        If they are one, every block and link of the second goes into the first:
+
+        ```sh
+        dormouse merge digest/wiki/a 'digest/wiki/a (Conflicted copy laptop 202611121030)' --dry-run
+        ```
+
+        If they are two, and this is not to be asked again until one of them says something else:
+
+        ```sh
+        dormouse dismiss digest/wiki/a 'digest/wiki/a (Conflicted copy laptop 202611121030)'
+        ```
 
         ### [[digest/wiki/0|0]] and [[digest/wiki/a|a]] · same text
 
@@ -140,7 +152,17 @@ fn item_18_a_conflict_copy_comes_first_with_a_diff() {
         - Vectors are fused by a normalised sum of scores; plain rank fusion lost six points on the long conversations that we measured.
         - The stop list holds question words and auxiliaries, and the exact form is kept beside the stem.
 
-        If they are one: copy what only `digest/wiki/a` has into `digest/wiki/0`, with its links, then delete `digest/wiki/a`.
+        If they are one, every block and link of the second goes into the first:
+
+        ```sh
+        dormouse merge digest/wiki/0 digest/wiki/a --dry-run
+        ```
+
+        If they are two, and this is not to be asked again until one of them says something else:
+
+        ```sh
+        dormouse dismiss digest/wiki/0 digest/wiki/a
+        ```
 
     "#]].assert_eq(&vault.read("audit/2026-11-30/duplicates.md"));
 }
@@ -168,4 +190,110 @@ fn thousands_of_notes_of_one_form_are_searched_in_no_time() {
         text.push_str(&format!("=== digest/wiki/n{i}.md\nStandup of day {i}: deployed, tested, no blockers at all.\n"));
     }
     check(&text, expect![[r#""#]]);
+}
+
+fn path(text: &str) -> NotePath {
+    text.parse().unwrap()
+}
+
+#[test]
+fn a_dismissed_pair_comes_back_when_one_of_the_two_says_something_else() {
+    let vault = temp_vault(&format!(
+        "=== digest/wiki/a.md\n---\nname: A\n---\n{LONG}\n=== digest/wiki/b.md\n{LONG} One more remark stands here.\n"
+    ));
+    let (a, b, now) = (path("digest/wiki/a.md"), path("digest/wiki/b.md"), clock(NOON));
+    let open = || Vault::open(vault.path()).unwrap();
+    let found = || pairs(&vault).lines().count();
+    assert_eq!(found(), 1);
+    assert!(dismiss(&open(), &b, &a, &now).unwrap());
+    assert!(!dismiss(&open(), &a, &b, &now).unwrap(), "it is dismissed already");
+    assert_eq!(found(), 0);
+    // Properties, headings and provenance say nothing new.
+    vault.write(
+        "digest/wiki/a.md",
+        format!("---\nname: A\ntags: [x]\n---\n# Title\n\n{LONG}\n\nderived_from:: [[daily/2026-11-30/e]]\n"),
+    );
+    assert_eq!(found(), 0);
+    vault.write("digest/wiki/a.md", format!("{LONG} Now it says something else as well.\n"));
+    assert_eq!(found(), 1);
+    let list = dismissals(&open());
+    assert_eq!(list.iter().map(|d| (d.a.stem(), d.b.stem(), d.in_force)).collect::<Vec<_>>(), [("a", "b", false)]);
+    assert!(dismiss(&open(), &a, &b, &now).unwrap(), "dismissed anew");
+    assert_eq!(found(), 0);
+    assert!(undismiss(&open(), &b, &a, &now).unwrap());
+    assert!(!undismiss(&open(), &a, &b, &now).unwrap());
+    assert_eq!(found(), 1);
+}
+
+#[test]
+fn edited_shuffled_and_wrapped_sentences_are_shown_side_by_side() {
+    let vault = temp_vault(
+        "=== digest/wiki/a.md\nThe heron fishes in the shallow water at dawn. Otters sleep in the reeds all day long. A ferry crosses the large northern lake every day at noon on Sundays.\n\
+         === digest/wiki/b.md\nA ferry crosses the large northern lake every day at noon\non Sundays. Otters rest in the reeds all day long. The mill was sold to a baker | smith.\n",
+    );
+    expect![[r#"
+        a b {"kind":"similar","of_keep":0.675439,"of_other":0.694444}
+    "#]]
+    .assert_eq(&pairs(&vault));
+    let page = vault.read("audit/2026-11-30/duplicates.md");
+    let table: String =
+        page.lines().filter(|l| l.starts_with('|') || l.starts_with("- ")).map(|l| format!("{l}\n")).collect();
+    expect![[r#"
+        - A ferry crosses the large northern lake every day at noon on Sundays.
+        | digest/wiki/a | digest/wiki/b |
+        |---|---|
+        | Otters sleep in the reeds all day long. | Otters rest in the reeds all day long. |
+        | The heron fishes in the shallow water at dawn. | The mill was sold to a baker \| smith. |
+    "#]]
+    .assert_eq(&table);
+}
+
+/// CON-03: a form that is filled in, and records of days, are no duplicates however much of them is
+/// the same.
+#[test]
+fn con_03_forms_and_dated_records_are_no_duplicates() {
+    let mut text = String::new();
+    let names = ["Anna", "Boris", "Chen", "Dora", "Emil", "Fatma", "Goran", "Hana", "Ivan", "Jana", "Kofi", "Lena"];
+    for (i, name) in names.iter().enumerate() {
+        text.push_str(&format!(
+            "=== digest/wiki/talk-{i}.md\nInterview with {name} in the small room on the second floor. The questions of the form were asked in their order. {name} liked the {}. The minutes were sent to everybody who had asked for them.\n\
+             === digest/wiki/pump-{i}.md\nInspection of 2026-02-{:02}. The pump ran well and everything was in order. The next inspection is done by the northern company, which wants tools and drawings ready.\n",
+            ["garden", "kitchen", "workshop", "library"][i % 4],
+            i + 1
+        ));
+    }
+    check(&text, expect![[r#""#]]);
+}
+
+struct Known(Vec<(NotePath, Vec<f32>)>);
+
+impl Vectors for Known {
+    fn vector(&self, note: &NotePath) -> Option<&[f32]> {
+        self.0.iter().find(|(path, _)| path == note).map(|(_, vector)| vector.as_slice())
+    }
+}
+
+#[test]
+fn vectors_find_what_is_said_in_other_words() {
+    let other = "Blocks are ranked by their words alone. Short paragraphs need no correction for how long they are. \
+                 What stands beside a paragraph lends it some weight, and its page lends a little more of the same kind.";
+    let vault = temp_vault(&format!(
+        "=== digest/wiki/a.md\n{LONG}\n=== digest/wiki/b.md\n{other}\n=== digest/wiki/c.md\n{other} {other} no, 7.\n"
+    ));
+    let open = Vault::open(vault.path()).unwrap();
+    let vectors = Known(vec![
+        (path("digest/wiki/a.md"), vec![1.0, 0.2, 0.1]),
+        (path("digest/wiki/b.md"), vec![2.0, 0.5, 0.2]),
+        (path("digest/wiki/c.md"), vec![f32::NAN, 0.5, 0.2]),
+    ]);
+    let (config, now) = (ConsolidateConfig::default(), clock(NOON));
+    let context =
+        RunContext { vault: &open, clock: &now, config: &config, seed: 0, progress: &Silent, cancel: &|| false };
+    let report = run_with(context, &[Task::Duplicates], Some(&vectors)).unwrap();
+    let kinds: Vec<_> = report
+        .duplicates
+        .iter()
+        .map(|p| (p.keep.stem(), p.other.stem(), matches!(p.reason, DuplicateReason::SameMeaning { .. })))
+        .collect();
+    assert_eq!(kinds, [("b", "c", false), ("a", "b", true)]);
 }

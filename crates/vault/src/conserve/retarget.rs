@@ -60,7 +60,7 @@ fn changed(turn: &Turn<'_>, part: &Part<'_>) -> Option<Violation> {
     turn.compare(old_path(part), old, (part.touched.text_after(), &part.new))
 }
 
-fn other(turn: &Turn<'_>, path: &NotePath) -> Option<Violation> {
+pub(super) fn other(turn: &Turn<'_>, path: &NotePath) -> Option<Violation> {
     let source = turn.now.linking(path).filter(|source| source.utf8)?;
     turn.compare(path, ("", source.doc()), ("", source.doc()))
 }

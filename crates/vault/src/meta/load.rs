@@ -7,7 +7,7 @@ use chrono::{DateTime, Duration, Utc};
 use serde_json::error::Category;
 
 use crate::layout::Layer;
-use crate::meta::{AccessLog, Archived, Artefact, Communities, Cooldowns, DreamLedger, Recency};
+use crate::meta::{AccessLog, Archived, Artefact, Communities, Cooldowns, Dismissed, DreamLedger, Recency};
 use crate::problem::{Problem, ProblemKind};
 use crate::vault::Vault;
 
@@ -92,6 +92,7 @@ pub(crate) fn is_current(file: &str, bytes: &[u8]) -> bool {
         AccessLog::FILE => parse::<AccessLog>(bytes).is_ok(),
         DreamLedger::FILE => parse::<DreamLedger>(bytes).is_ok(),
         Cooldowns::FILE => parse::<Cooldowns>(bytes).is_ok(),
+        Dismissed::FILE => parse::<Dismissed>(bytes).is_ok(),
         _ => serde_json::from_slice::<serde::de::IgnoredAny>(bytes).is_ok(),
     }
 }
@@ -141,6 +142,14 @@ pub fn schemas() -> BTreeMap<&'static str, serde_json::Value> {
     fn of<T: Artefact>() -> (&'static str, serde_json::Value) {
         (T::FILE, schemars::schema_for!(T).to_value())
     }
-    [of::<Communities>(), of::<Recency>(), of::<Archived>(), of::<AccessLog>(), of::<DreamLedger>(), of::<Cooldowns>()]
-        .into()
+    [
+        of::<Communities>(),
+        of::<Recency>(),
+        of::<Archived>(),
+        of::<AccessLog>(),
+        of::<DreamLedger>(),
+        of::<Cooldowns>(),
+        of::<Dismissed>(),
+    ]
+    .into()
 }

@@ -228,3 +228,31 @@ pub struct Cooldowns {
     pub notes: BTreeMap<NotePath, DateTime<Utc>>,
 }
 artefact!(Cooldowns, "cooldowns.json", 1);
+
+/// `meta/dismissed.json`: pairs of notes that a person has looked at and wants to keep apart. The one
+/// file of `meta/` that holds a person's word; it can't be computed again.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct Dismissed {
+    /// Format version.
+    pub version: u32,
+    /// When it was last written.
+    pub computed_at: DateTime<Utc>,
+    /// By `a`, then `b`.
+    pub pairs: Vec<DismissedPair>,
+}
+artefact!(Dismissed, "dismissed.json", 1);
+
+/// A pair that is not reported as long as both notes say what they said.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct DismissedPair {
+    /// The first note, by path.
+    pub a: NotePath,
+    /// The second.
+    pub b: NotePath,
+    /// A hash of the words of `a`, without headings, links' targets and provenance.
+    pub a_says: Version,
+    /// The same of `b`.
+    pub b_says: Version,
+    /// When it was dismissed.
+    pub at: DateTime<Utc>,
+}

@@ -13,7 +13,7 @@ use super::moves::bears_links;
 
 /// Every file or folder that may hold links which could not be read, in order, with the reason.
 /// Reads the notes whose frontmatter is malformed.
-pub(super) fn sources(vault: &Vault, now: &Snapshot) -> BTreeMap<String, String> {
+pub(crate) fn sources(vault: &Vault, now: &Snapshot) -> BTreeMap<String, String> {
     let mut out = BTreeMap::new();
     for (path, problems) in now.walk_problems.iter() {
         // A folder that can't be listed may hold notes.

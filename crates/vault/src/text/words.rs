@@ -79,10 +79,12 @@ fn fold_plural(word: String) -> String {
 
 fn is_function_word(word: &str) -> bool {
     let mut chars = word.chars();
-    if let (Some(c), None) = (chars.next(), chars.next()) {
-        return c.is_ascii_alphabetic() || CHINESE.contains(&word);
+    match (chars.next(), chars.next()) {
+        (Some(c), None) if c.is_ascii() => c.is_ascii_alphabetic(),
+        (Some(c), _) if c.is_ascii() => word.len() <= 8 && ENGLISH.binary_search(&word).is_ok(),
+        // No word of the list is longer than two characters.
+        _ => word.len() <= 6 && CHINESE.contains(&word),
     }
-    ENGLISH.binary_search(&word).is_ok() || CHINESE.contains(&word)
 }
 
 #[rustfmt::skip]

@@ -10,7 +10,9 @@ use chrono::DateTime;
 use dormouse_fixtures::{TempVault, temp_vault};
 use dormouse_vault::audit::{AuditEntry, append};
 use dormouse_vault::daily::{DailyEvent, plan_event};
-use dormouse_vault::meta::{AccessLog, Archived, Artefact, Communities, Cooldowns, DreamLedger, Recency, schemas};
+use dormouse_vault::meta::{
+    AccessLog, Archived, Artefact, Communities, Cooldowns, Dismissed, DreamLedger, Recency, schemas,
+};
 use dormouse_vault::{
     AccessHit, DateSource, Document, LinkKind, Note, NotePath, Resolution, Settings, Snapshot, Vault,
 };
@@ -210,6 +212,7 @@ fn every_artefact_has_an_example_that_comes_back_as_it_was() {
     round_trips::<AccessLog>();
     round_trips::<DreamLedger>();
     round_trips::<Cooldowns>();
+    round_trips::<Dismissed>();
     let shown = examples(&page());
     for file in schemas().keys() {
         let name = format!("meta/{file}");

@@ -20,6 +20,7 @@ mod format;
 mod laws;
 mod links;
 mod material;
+mod merge;
 mod meta;
 mod odd_files;
 mod parsing;
