@@ -1,21 +1,22 @@
-//! What the tasks look at: the live digest notes with their texts, read once a run.
+//! What the tasks look at: the live digest notes of one snapshot. A text is read when a task needs it:
+//! most of them are content with what is kept of a note by its version.
 
 use std::sync::Arc;
 
-use dormouse_vault::{Bucket, Layer, Note, NotePath, NoteText, Snapshot, Vault, VaultError};
+use dormouse_vault::{Bucket, Layer, Note, NotePath, NoteText, Snapshot, Vault};
 
 use crate::error::ConsolidateError;
 use crate::progress::Watch;
 use crate::reading::Reading;
 
-/// A digest note with its text. The spans of `note.doc()` hold in `text`.
+/// A digest note.
 #[derive(Debug, Clone)]
-pub(crate) struct Digest {
+pub(crate) struct Digest<'v> {
     pub(crate) note: Arc<Note>,
-    pub(crate) text: String,
+    vault: &'v Vault,
 }
 
-impl Digest {
+impl Digest<'_> {
     pub(crate) fn path(&self) -> &NotePath {
         &self.note.path
     }
@@ -24,51 +25,41 @@ impl Digest {
         self.note.bucket
     }
 
-    /// The note as it was read.
-    pub(crate) fn note_text(&self) -> NoteText {
-        NoteText {
-            path: self.note.path.clone(),
-            text: self.text.clone(),
-            version: self.note.version,
-            utf8: self.note.utf8,
-        }
+    /// The note as the snapshot has it; `None` when it has changed since, is gone or can't be read. The
+    /// spans of `note.document()` hold in its text.
+    pub(crate) fn note_text(&self) -> Option<NoteText> {
+        self.vault.read(&self.note.path).ok().filter(|read| read.version == self.note.version)
     }
 
     /// What the note says: its blocks without typed fields (provenance and the like), links by what
-    /// they show, headings left out.
-    pub(crate) fn statement(&self) -> String {
-        Reading::of(&self.note.document(), &self.text).statement()
+    /// they show, headings left out. `None` as [`Digest::note_text`].
+    pub(crate) fn statement(&self) -> Option<String> {
+        self.note_text().map(|read| Reading::of(&self.note.document(), &read.text).statement())
     }
 }
 
-/// The snapshot with the texts of its digest notes, in path order.
+/// The snapshot with its digest notes, in path order.
 #[derive(Debug, Clone)]
-pub(crate) struct Inputs {
+pub(crate) struct Inputs<'v> {
     pub(crate) snapshot: Arc<Snapshot>,
     /// Live digest notes that are UTF-8; conflict copies are left out.
-    pub(crate) digests: Vec<Digest>,
+    pub(crate) digests: Vec<Digest<'v>>,
 }
 
-impl Inputs {
-    /// Reads the digest layer. A note that changed while it was read is left for the next run.
-    pub(crate) fn read(vault: &Vault, watch: &Watch<'_>) -> Result<Self, ConsolidateError> {
+impl<'v> Inputs<'v> {
+    /// The digest layer as it is now. Reads nothing.
+    pub(crate) fn of(vault: &'v Vault, watch: &Watch<'_>) -> Result<Self, ConsolidateError> {
+        watch.check()?;
         let snapshot = vault.snapshot();
-        let mut digests = Vec::new();
-        for note in snapshot.notes().filter(|n| n.layer == Layer::Digest && n.is_live() && n.utf8) {
-            watch.check()?;
-            match vault.read(&note.path) {
-                Ok(read) if read.version == note.version => {
-                    digests.push(Digest { note: Arc::clone(note), text: read.text });
-                }
-                Ok(_) | Err(VaultError::NotFound { .. }) => {}
-                Err(error) => return Err(error.into()),
-            }
-        }
+        let live = snapshot.notes().filter(|n| n.layer == Layer::Digest && n.is_live() && n.utf8);
+        let digests = live.map(|note| Digest { note: Arc::clone(note), vault }).collect();
         Ok(Self { snapshot, digests })
     }
+}
 
+impl Inputs<'_> {
     /// The digest note at `path`.
-    pub(crate) fn digest(&self, path: &NotePath) -> Option<&Digest> {
+    pub(crate) fn digest(&self, path: &NotePath) -> Option<&Digest<'_>> {
         self.position(path).and_then(|at| self.digests.get(at))
     }
 

@@ -90,7 +90,7 @@ struct Run<'a> {
     context: RunContext<'a>,
     state: State,
     /// Read when first needed, and again after a split.
-    inputs: Option<Inputs>,
+    inputs: Option<Inputs<'a>>,
     /// The look at `inputs`, when a task needed it.
     looked: Option<Vec<Looked>>,
     /// What the links of `inputs` say, when a task needed it.
@@ -130,7 +130,7 @@ impl Run<'_> {
         done: &mut TaskReport,
     ) -> Result<(), ConsolidateError> {
         if self.inputs.is_none() {
-            self.inputs = Some(Inputs::read(self.context.vault, &self.watch(task))?);
+            self.inputs = Some(Inputs::of(self.context.vault, &self.watch(task))?);
         }
         match task {
             Task::Split => self.split(report, done),
@@ -145,7 +145,7 @@ impl Run<'_> {
         Watch { task, progress: self.context.progress, cancel: self.context.cancel }
     }
 
-    fn inputs(&self) -> Result<&Inputs, ConsolidateError> {
+    fn inputs(&self) -> Result<&Inputs<'_>, ConsolidateError> {
         self.inputs.as_ref().ok_or(ConsolidateError::Cancelled)
     }
 
@@ -275,7 +275,7 @@ impl Run<'_> {
         let dismissed = self.meta::<Dismissed>(report);
         let watch = self.watch(Task::Duplicates);
         watch.begin(inputs.digests.len());
-        let signatures = duplicates::signatures(inputs, &watch)?;
+        let signatures = duplicates::signatures(context.vault, inputs, &watch)?;
         let known = duplicates::Known { dismissed: dismissed.as_ref(), vectors: self.vectors };
         let config = &context.config.duplicates;
         let pairs = duplicates::find(inputs, &signatures, copies, known, config, &watch)?;
@@ -324,19 +324,26 @@ impl Run<'_> {
 
     fn split(&mut self, report: &mut ConsolidateReport, done: &mut TaskReport) -> Result<(), ConsolidateError> {
         let cooldowns = self.meta::<Cooldowns>(report);
+        self.look(Task::Split)?;
         let config = &self.context.config.split;
         let (mut refused, mut changed) = (0, 0);
         let mut planned = Vec::new();
         {
-            let inputs = self.inputs()?;
+            let (inputs, looked) = (self.inputs()?, self.looked.as_deref().unwrap_or_default());
             let watch = self.watch(Task::Split);
             watch.begin(inputs.digests.len());
-            for (at, digest) in inputs.digests.iter().enumerate() {
-                watch.step(at)?;
+            for (at, (digest, looked)) in inputs.digests.iter().zip(looked).enumerate() {
+                if at % 64 == 0 {
+                    watch.step(at)?;
+                }
+                if looked.tokens as usize <= config.threshold_tokens {
+                    continue;
+                }
                 if planned.len() == config.max_per_sweep {
                     break;
                 }
-                let text = digest.note_text();
+                watch.check()?;
+                let Some(text) = digest.note_text() else { continue };
                 let now = self.context.clock.now();
                 if let split::SplitDecision::Split(plan) =
                     split::plan(&inputs.snapshot, &text, cooldowns.as_ref(), config, now)
@@ -344,6 +351,10 @@ impl Run<'_> {
                     planned.push(plan);
                 }
             }
+        }
+        if planned.is_empty() {
+            ["split", "refused", "changed"].into_iter().for_each(|number| count(done, number, 0));
+            return Ok(());
         }
         // Whatever happens below: what was read is no longer what stands there.
         (self.inputs, self.looked, self.ties) = (None, None, None);

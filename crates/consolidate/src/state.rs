@@ -8,13 +8,14 @@ use std::fs;
 
 use chrono::{Datelike, Duration, NaiveDate};
 use dormouse_vault::text::estimate_tokens;
-use dormouse_vault::{CommitError, NotePath, Vault, Version};
+use dormouse_vault::{Bucket, CommitError, NotePath, Vault, Version};
 use serde::{Deserialize, Serialize};
 
 use crate::cache;
 use crate::error::ConsolidateError;
 use crate::inputs::{Digest, Inputs};
 use crate::progress::Watch;
+use crate::reading::Reading;
 use crate::scheduler::LastRuns;
 use crate::time::{Dates, is_rule};
 
@@ -89,15 +90,20 @@ impl Written {
 }
 
 impl Looked {
-    fn of(digest: &Digest, written: Written) -> Self {
+    fn of(digest: &Digest<'_>, written: Written) -> Self {
         let doc = digest.note.document();
-        let tokens = estimate_tokens(digest.text.get(doc.body.clone()).unwrap_or(""));
+        let read = digest.note_text();
+        // One that can't be read is looked at again.
+        let version = read.as_ref().map_or_else(|| Version::of(b""), |read| read.version);
+        let text = read.map_or_else(String::new, |read| read.text);
+        let tokens = estimate_tokens(text.get(doc.body.clone()).unwrap_or(""));
+        let rules = matches!(digest.bucket(), Some(Bucket::Personal | Bucket::Procedure));
         Self {
-            version: digest.note.version,
+            version,
             written,
             dates: Dates::of(&digest.note, &doc),
             pinned: doc.frontmatter.is_true("pinned"),
-            rule: is_rule(digest),
+            rule: rules && is_rule(&digest.note, &Reading::of(&doc, &text).statement()),
             tokens: u32::try_from(tokens).unwrap_or(u32::MAX),
         }
     }
@@ -119,7 +125,7 @@ impl Looks {
     }
 
     /// Keeps `looked`, the look at `inputs`.
-    pub(crate) fn store(vault: &Vault, inputs: &Inputs, looked: &[Looked]) -> Result<(), CommitError> {
+    pub(crate) fn store(vault: &Vault, inputs: &Inputs<'_>, looked: &[Looked]) -> Result<(), CommitError> {
         vault.write_cache(Self::FILE, &Self::bytes(inputs.digests.iter().map(Digest::path).zip(looked)))
     }
 
@@ -129,7 +135,7 @@ impl Looks {
     /// Reads through what has changed alone; else linear with a small constant.
     pub(crate) fn look(
         &self,
-        inputs: &Inputs,
+        inputs: &Inputs<'_>,
         today: NaiveDate,
         watch: &Watch<'_>,
     ) -> Result<Vec<Looked>, ConsolidateError> {
@@ -156,7 +162,7 @@ impl Looks {
     }
 
     /// What was seen of notes that are no more, by their content.
-    fn gone(&self, inputs: &Inputs) -> HashMap<Version, &Looked> {
+    fn gone(&self, inputs: &Inputs<'_>) -> HashMap<Version, &Looked> {
         let there = |path: &str| inputs.digests.binary_search_by(|d| d.path().as_str().cmp(path)).is_ok();
         self.notes.iter().filter(|(path, _)| !there(path)).map(|(_, looked)| (looked.version, looked)).collect()
     }

@@ -27,7 +27,7 @@ pub(crate) struct Ties {
 }
 
 /// The ties of each digest note, in the order of the inputs. Linear in the links.
-pub(crate) fn ties(inputs: &Inputs, today: NaiveDate, watch: &Watch<'_>) -> Result<Vec<Ties>, ConsolidateError> {
+pub(crate) fn ties(inputs: &Inputs<'_>, today: NaiveDate, watch: &Watch<'_>) -> Result<Vec<Ties>, ConsolidateError> {
     let graph = inputs.snapshot.graph();
     let layout = inputs.snapshot.layout();
     let mut days: HashMap<&NotePath, Option<NaiveDate>> = HashMap::new();
@@ -52,7 +52,7 @@ pub(crate) fn ties(inputs: &Inputs, today: NaiveDate, watch: &Watch<'_>) -> Resu
 }
 
 /// The day of a material: what its note states, else the date in its path.
-fn source_day(inputs: &Inputs, path: &NotePath) -> Option<NaiveDate> {
+fn source_day(inputs: &Inputs<'_>, path: &NotePath) -> Option<NaiveDate> {
     let stated = inputs.snapshot.note(path).and_then(|n| n.date).filter(|d| d.source != DateSource::Mtime);
     stated.map(|d| d.day).or_else(|| path.date()).filter(|day| day.year() >= 1970)
 }

@@ -19,7 +19,7 @@ impl DigestGraph {
     /// Joins two digests by 1 when either links to the other, however often, and by
     /// `source_coupling / n` for each source that they share with n digests in all. The links of a
     /// note with more than `hub_cap` neighbours weigh `hub_cap / neighbours`. O(n + m log m).
-    pub(super) fn build(inputs: &Inputs, config: &CommunitiesConfig) -> Result<Self, GraphError> {
+    pub(super) fn build(inputs: &Inputs<'_>, config: &CommunitiesConfig) -> Result<Self, GraphError> {
         let files: Vec<&NotePath> = inputs.digests.iter().map(|digest| digest.path()).collect();
         let links = inputs.snapshot.graph().links_of(&files, crate::split::PART_OF);
         let nodes = files.len();

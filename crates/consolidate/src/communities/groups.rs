@@ -23,7 +23,7 @@ const TERMS: usize = 5;
 /// until there are at most forty groups or none can be joined any more. What stays alone is in no
 /// group.
 pub(super) fn group(
-    inputs: &Inputs,
+    inputs: &Inputs<'_>,
     rows: &Csr,
     communities: &[Community],
     previous: Option<&Communities>,
@@ -51,7 +51,7 @@ pub(super) fn group(
 }
 
 /// The communities as nodes.
-fn joined(inputs: &Inputs, rows: &Csr, several: &[&Community]) -> Result<Csr, GraphError> {
+fn joined(inputs: &Inputs<'_>, rows: &Csr, several: &[&Community]) -> Result<Csr, GraphError> {
     let home: ByHash<u32> =
         (0..).zip(several).flat_map(|(at, c)| c.members.iter().map(move |path| (path_key(path), at))).collect();
     let home: Vec<Option<u32>> = inputs.digests.iter().map(|d| home.get(&path_key(d.path())).copied()).collect();

@@ -37,7 +37,7 @@ impl Before {
     }
 
     /// The last run's partition of the notes of now; new notes are alone.
-    pub(super) fn carried_over(&self, inputs: &Inputs) -> Vec<u32> {
+    pub(super) fn carried_over(&self, inputs: &Inputs<'_>) -> Vec<u32> {
         let mut next = self.ids.len() as u32;
         let home = |digest: &crate::inputs::Digest| {
             self.home.get(&path_key(digest.path())).copied().unwrap_or_else(|| {
@@ -51,7 +51,7 @@ impl Before {
     /// Gives each group the id of the last run's community with the largest overlap, each id once,
     /// the largest overlaps first (ties by Jaccard, then id, then first member). New ones count on
     /// from the largest id ever listed. O(n log n).
-    pub(super) fn assign(&self, inputs: &Inputs, groups: &[Vec<u32>]) -> Vec<Identity> {
+    pub(super) fn assign(&self, inputs: &Inputs<'_>, groups: &[Vec<u32>]) -> Vec<Identity> {
         if self.ids.is_empty() {
             return (0..groups.len()).map(|i| Identity { id: i as u32, stability: 1.0 }).collect();
         }

@@ -34,7 +34,7 @@ const TRIED: usize = 40;
 /// in the vault, or when most are to be labelled.
 pub(super) fn label(
     vault: &Vault,
-    inputs: &Inputs,
+    inputs: &Inputs<'_>,
     groups: &[Vec<u32>],
     kept: Vec<Option<Label>>,
     wanted: usize,
@@ -91,7 +91,7 @@ struct Counted {
 }
 
 impl Counted {
-    fn of(inputs: &Inputs, group: &[u32]) -> Self {
+    fn of(inputs: &Inputs<'_>, group: &[u32]) -> Self {
         let mut out = Self::default();
         for digest in group.iter().filter_map(|&node| inputs.digests.get(node as usize).map(|d| (node, d))) {
             let (node, digest) = digest;
@@ -125,7 +125,7 @@ impl Counted {
         Self { words: words.into_iter().collect(), total: self.total }
     }
 
-    fn label(self, inputs: &Inputs, group: &[u32], vocabulary: &Vocabulary, wanted: usize) -> Label {
+    fn label(self, inputs: &Inputs<'_>, group: &[u32], vocabulary: &Vocabulary, wanted: usize) -> Label {
         let (notes, total) = (group.len().max(1) as f64, f64::from(self.total).max(1.0));
         let mut scored: Vec<(i64, Box<str>)> = self
             .words
@@ -164,9 +164,13 @@ impl Counted {
     }
 }
 
-fn parts(digest: &Digest) -> [(String, f32); 3] {
+fn parts(digest: &Digest<'_>) -> [(String, f32); 3] {
     let description = digest.note.description.as_deref().unwrap_or("");
-    [(digest.note.name.to_string(), NAME), (description.to_owned(), DESCRIPTION), (digest.statement(), TEXT)]
+    [
+        (digest.note.name.to_string(), NAME),
+        (description.to_owned(), DESCRIPTION),
+        (digest.statement().unwrap_or_default(), TEXT),
+    ]
 }
 
 /// Words of all groups, while they are counted.

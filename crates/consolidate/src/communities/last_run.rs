@@ -122,7 +122,7 @@ pub(super) fn settings(config: &CommunitiesConfig, seed: u64) -> u64 {
 }
 
 /// The path and the links of each digest, as hashes.
-pub(super) fn notes(inputs: &Inputs, rows: &Csr) -> Vec<(u64, u64)> {
+pub(super) fn notes(inputs: &Inputs<'_>, rows: &Csr) -> Vec<(u64, u64)> {
     let paths: Vec<u64> = inputs.digests.iter().map(|digest| hash(digest.path().as_str())).collect();
     let links = |node: u32| {
         rows.row(node).fold(0_u64, |sum, (other, weight)| {
@@ -135,7 +135,7 @@ pub(super) fn notes(inputs: &Inputs, rows: &Csr) -> Vec<(u64, u64)> {
 }
 
 /// What is in a group: the paths and the contents of its notes.
-pub(super) fn content(inputs: &Inputs, group: &[u32]) -> u64 {
+pub(super) fn content(inputs: &Inputs<'_>, group: &[u32]) -> u64 {
     group.iter().filter_map(|&node| inputs.digests.get(node as usize)).fold(1, |sum, digest| {
         let (first, second) = digest.note.version.as_bytes().split_at(8);
         let half = |bytes: &[u8]| bytes.first_chunk::<8>().map_or(0, |bytes| u64::from_le_bytes(*bytes));

@@ -32,7 +32,7 @@ use crate::progress::Watch;
 /// changed are labelled anew.
 pub(crate) fn compute(
     vault: &Vault,
-    inputs: &Inputs,
+    inputs: &Inputs<'_>,
     previous: Option<&Communities>,
     config: &CommunitiesConfig,
     seed: u64,

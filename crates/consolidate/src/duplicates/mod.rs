@@ -8,6 +8,7 @@
 mod candidates;
 mod dismissed;
 mod judge;
+mod kept;
 mod meaning;
 mod names;
 mod numbers;
@@ -24,6 +25,7 @@ use serde::{Deserialize, Serialize};
 use similar::TextDiff;
 
 pub use dismissed::{Dismissal, dismiss, dismissals, undismiss};
+pub(crate) use kept::signatures;
 pub use meaning::Vectors;
 pub(crate) use page::entry;
 pub use signature::Signature;
@@ -117,23 +119,11 @@ pub(crate) struct Known<'a> {
     pub(crate) vectors: Option<&'a dyn Vectors>,
 }
 
-/// One signature a digest note, in order. A pure function of each note.
-pub(crate) fn signatures(inputs: &Inputs, watch: &Watch<'_>) -> Result<Vec<Signature>, ConsolidateError> {
-    let mut out = Vec::with_capacity(inputs.digests.len());
-    for (at, digest) in inputs.digests.iter().enumerate() {
-        if at % 64 == 0 {
-            watch.step(at)?;
-        }
-        out.push(Signature::of(&digest.statement()));
-    }
-    Ok(out)
-}
-
 /// All pairs: conflict copies first, then the most certain, then by path. `signatures` has one for
 /// each digest note, in order. Near-linear: only notes that share a rare feature, a text, a name or
 /// a direction are compared.
 pub(crate) fn find(
-    inputs: &Inputs,
+    inputs: &Inputs<'_>,
     signatures: &[Signature],
     copies: Vec<DuplicatePair>,
     known: Known<'_>,
@@ -182,7 +172,7 @@ fn may_be_named_alike(signatures: &[Signature], names: &[Name], (a, b): (u32, u3
         || (n.numbers == m.numbers && (n.key == m.key || names::likeness(&n.key, &m.key) >= config.name_likeness))
 }
 
-fn names_of(inputs: &Inputs) -> Vec<Name> {
+fn names_of(inputs: &Inputs<'_>) -> Vec<Name> {
     let mut out: Vec<Name> = inputs.digests.iter().map(|d| Name::of(&d.note.name, d.path().stem())).collect();
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     out.iter().for_each(|name| *counts.entry(name.key.clone()).or_insert(0) += 1);
@@ -191,7 +181,7 @@ fn names_of(inputs: &Inputs) -> Vec<Name> {
 }
 
 struct Search<'a> {
-    inputs: &'a Inputs,
+    inputs: &'a Inputs<'a>,
     signatures: &'a [Signature],
     common: candidates::Common,
     names: Vec<Name>,
@@ -235,7 +225,7 @@ impl Search<'_> {
         }
         let (digest, signature) = (self.inputs.digests.get(at)?, self.signatures.get(at)?);
         let common = self.common.get(at).copied().unwrap_or(0);
-        let view = Rc::new(View::of(&digest.statement(), signature, common));
+        let view = Rc::new(View::of(&digest.statement()?, signature, common));
         self.held.insert(at, Rc::clone(&view));
         Some(view)
     }
@@ -282,7 +272,7 @@ impl Search<'_> {
 }
 
 /// Whether `digest` names `source` as its source, or as the note that it was split from.
-fn is_source(inputs: &Inputs, digest: &NotePath, source: &NotePath) -> bool {
+fn is_source(inputs: &Inputs<'_>, digest: &NotePath, source: &NotePath) -> bool {
     let edges = inputs.snapshot.graph().out_edges(digest);
     edges.into_iter().any(|e| e.target == source && matches!(e.predicate, Some("derived_from" | crate::split::PART_OF)))
 }

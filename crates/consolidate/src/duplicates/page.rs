@@ -12,7 +12,7 @@ use crate::inputs::Inputs;
 /// The section with the pairs that `page`, today's page so far, does not show yet; `None` when
 /// there are none, so that an unchanged set leaves the file alone.
 pub(crate) fn entry(
-    inputs: &Inputs,
+    inputs: &Inputs<'_>,
     pairs: &[DuplicatePair],
     page: &str,
     max: usize,
@@ -40,11 +40,11 @@ pub(crate) fn entry(
     Some(AuditEntry { page: "duplicates", at, title, body })
 }
 
-fn heading(inputs: &Inputs, pair: &DuplicatePair) -> String {
+fn heading(inputs: &Inputs<'_>, pair: &DuplicatePair) -> String {
     format!("### {} and {} · {}", link(inputs, &pair.keep), link(inputs, &pair.other), kind(&pair.reason))
 }
 
-fn link(inputs: &Inputs, path: &NotePath) -> String {
+fn link(inputs: &Inputs<'_>, path: &NotePath) -> String {
     let name = inputs.digest(path).map_or_else(|| path.stem().to_owned(), |d| d.note.name.to_string());
     let name: String = name.chars().filter(|c| !matches!(c, '[' | ']' | '|') && !c.is_control()).collect();
     format!("[[{}|{name}]]", path.link_target())
@@ -61,7 +61,7 @@ fn kind(reason: &DuplicateReason) -> &'static str {
     }
 }
 
-fn section(inputs: &Inputs, body: &mut String, heading: &str, pair: &DuplicatePair) {
+fn section(inputs: &Inputs<'_>, body: &mut String, heading: &str, pair: &DuplicatePair) {
     let why = match pair.reason {
         DuplicateReason::ConflictCopy => "A sync tool kept both sides of a conflict.".to_owned(),
         DuplicateReason::Identical => "They say the same in the same words.".to_owned(),
@@ -95,7 +95,7 @@ fn section(inputs: &Inputs, body: &mut String, heading: &str, pair: &DuplicatePa
 }
 
 /// What a person can do about the pair.
-fn by_hand(inputs: &Inputs, pair: &DuplicatePair) -> String {
+fn by_hand(inputs: &Inputs<'_>, pair: &DuplicatePair) -> String {
     let (keep, other) = (shell(pair.keep.link_target()), shell(pair.other.link_target()));
     let links = match inputs.snapshot.graph().inbound(&pair.other) {
         0 => String::new(),

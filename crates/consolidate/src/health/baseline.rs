@@ -46,11 +46,11 @@ impl Baseline {
 
     /// Keeps the digest notes of now for the next check. What `before` has of a note with the same
     /// content is copied.
-    pub(crate) fn store(vault: &Vault, inputs: &Inputs, before: Option<&Self>) -> Result<(), CommitError> {
+    pub(crate) fn store(vault: &Vault, inputs: &Inputs<'_>, before: Option<&Self>) -> Result<(), CommitError> {
         vault.write_cache(Self::FILE, &Self::of(inputs, before))
     }
 
-    fn of(inputs: &Inputs, before: Option<&Self>) -> Vec<u8> {
+    fn of(inputs: &Inputs<'_>, before: Option<&Self>) -> Vec<u8> {
         let mut out = Self::HEAD.to_vec();
         let mut rest = before.map_or(&[][..], |b| &b.notes).iter().peekable();
         let mut blob = Vec::new();
@@ -103,7 +103,7 @@ impl Baseline {
 
     /// Reports notes that are gone and links that vanished. A note that moved (the same content under
     /// another path) is followed, and so are links to it.
-    pub(super) fn compare(&self, inputs: &Inputs, out: &mut Findings) {
+    pub(super) fn compare(&self, inputs: &Inputs<'_>, out: &mut Findings) {
         let gone: Vec<&Known> = self.notes.iter().filter(|known| inputs.position(&known.path).is_none()).collect();
         let moved = self.moved(inputs, &gone);
         for known in gone {
@@ -138,9 +138,9 @@ impl Baseline {
 
     fn compare_note(
         &self,
-        inputs: &Inputs,
+        inputs: &Inputs<'_>,
         known: &Known,
-        digest: &Digest,
+        digest: &Digest<'_>,
         moved: &BTreeMap<NotePath, &NotePath>,
         out: &mut Findings,
     ) {

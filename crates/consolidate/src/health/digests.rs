@@ -10,15 +10,15 @@ use crate::inputs::{Digest, Inputs};
 use crate::ties::{SOURCE, Ties};
 
 /// The notes that link to something that is not there.
-pub(super) fn broken(inputs: &Inputs) -> BTreeSet<NotePath> {
+pub(super) fn broken(inputs: &Inputs<'_>) -> BTreeSet<NotePath> {
     inputs.snapshot.unresolved().into_values().flatten().collect()
 }
 
 /// One digest note: provenance, links, length, company. Its text is looked at only when a link of
 /// it is `broken`.
 pub(super) fn note(
-    inputs: &Inputs,
-    digest: &Digest,
+    inputs: &Inputs<'_>,
+    digest: &Digest<'_>,
     ties: &Ties,
     tokens: u32,
     broken: bool,
@@ -52,7 +52,7 @@ pub(super) fn note(
 }
 
 /// Each link to nothing, once a line and target.
-fn broken_links(inputs: &Inputs, digest: &Digest, out: &mut Findings) {
+fn broken_links(inputs: &Inputs<'_>, digest: &Digest<'_>, out: &mut Findings) {
     let doc = digest.note.document();
     let mut said = BTreeSet::new();
     for link in &doc.links {
@@ -77,7 +77,7 @@ fn broken_links(inputs: &Inputs, digest: &Digest, out: &mut Findings) {
 }
 
 /// Whether one bucket has nearly everything.
-pub(super) fn balance(inputs: &Inputs, config: &HealthConfig, out: &mut Findings) {
+pub(super) fn balance(inputs: &Inputs<'_>, config: &HealthConfig, out: &mut Findings) {
     let all = inputs.digests.len();
     if all < config.bucket_min_notes.max(1) {
         return;
@@ -93,7 +93,7 @@ pub(super) fn balance(inputs: &Inputs, config: &HealthConfig, out: &mut Findings
 }
 
 /// The problems that the scan and the parser met, in every layer.
-pub(super) fn files(inputs: &Inputs, out: &mut Findings) {
+pub(super) fn files(inputs: &Inputs<'_>, out: &mut Findings) {
     for (file, problem) in inputs.snapshot.problems() {
         let path = dormouse_vault::NotePath::new(&file).ok();
         let kind = match problem.kind {

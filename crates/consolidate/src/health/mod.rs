@@ -248,7 +248,11 @@ pub(crate) struct Ground<'a> {
 }
 
 /// Looks at everything. Linear in notes and links.
-pub(crate) fn check(inputs: &Inputs, ground: &Ground<'_>, watch: &Watch<'_>) -> Result<HealthReport, ConsolidateError> {
+pub(crate) fn check(
+    inputs: &Inputs<'_>,
+    ground: &Ground<'_>,
+    watch: &Watch<'_>,
+) -> Result<HealthReport, ConsolidateError> {
     watch.begin(inputs.digests.len());
     let mut findings = Findings::new(ground.config.health.max_listed);
     let broken = digests::broken(inputs);
@@ -297,7 +301,7 @@ pub fn examine(
     cancel: &(dyn Fn() -> bool + Sync),
 ) -> Result<HealthReport, ConsolidateError> {
     let watch = Watch { task: Task::Health, progress: &Silent, cancel };
-    let inputs = Inputs::read(vault, &watch)?;
+    let inputs = Inputs::of(vault, &watch)?;
     let looked = Looks::load(vault).look(&inputs, now.date_naive(), &watch)?;
     let ties = ties(&inputs, now.date_naive(), &watch)?;
     let (signals, baseline) = (Signals::read(vault), Baseline::load(vault));

@@ -35,7 +35,7 @@ impl Signals {
         }
     }
 
-    pub(super) fn check(&self, inputs: &Inputs, states: &[SignalState], out: &mut Findings) {
+    pub(super) fn check(&self, inputs: &Inputs<'_>, states: &[SignalState], out: &mut Findings) {
         unreadable(&self.communities, out);
         unreadable(&self.recency, out);
         unreadable(&self.archived, out);
@@ -53,7 +53,7 @@ impl Signals {
     /// How fresh each signal is, and whether it speaks of this vault.
     pub(super) fn states(
         &self,
-        inputs: &Inputs,
+        inputs: &Inputs<'_>,
         config: &ConsolidateConfig,
         now: DateTime<FixedOffset>,
     ) -> Vec<SignalState> {
@@ -89,7 +89,7 @@ impl Signals {
     }
 
     /// Material that no dream has taken in at its present content.
-    fn material(&self, inputs: &Inputs, out: &mut Findings) {
+    fn material(&self, inputs: &Inputs<'_>, out: &mut Findings) {
         let ledger = self.ledger.value.as_ref();
         let mut pending = 0_usize;
         for path in material::pending(&inputs.snapshot, ledger) {
@@ -162,7 +162,7 @@ struct Asked {
     there: usize,
 }
 
-fn there<'a>(inputs: &Inputs, named: impl IntoIterator<Item = &'a NotePath>) -> usize {
+fn there<'a>(inputs: &Inputs<'_>, named: impl IntoIterator<Item = &'a NotePath>) -> usize {
     let mut digests = inputs.digests.iter().map(|d| d.path()).peekable();
     let is_there = |path: &&NotePath| {
         while digests.next_if(|have| *have < *path).is_some() {}
@@ -172,7 +172,7 @@ fn there<'a>(inputs: &Inputs, named: impl IntoIterator<Item = &'a NotePath>) -> 
 }
 
 fn state<T: Artefact>(
-    inputs: &Inputs,
+    inputs: &Inputs<'_>,
     loaded: &Loaded<T>,
     now: DateTime<FixedOffset>,
     ask: impl FnOnce(&T) -> Asked,

@@ -20,7 +20,7 @@ use crate::progress::Watch;
 pub(super) fn fold(
     log: Option<&AccessLog>,
     hits: &[AccessHit],
-    inputs: &Inputs,
+    inputs: &Inputs<'_>,
     config: &TimeConfig,
     now: DateTime<FixedOffset>,
     watch: &Watch<'_>,

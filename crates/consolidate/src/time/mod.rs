@@ -71,7 +71,7 @@ pub fn recency(days: u32, hits: u32, inbound: usize, config: &TimeConfig) -> f64
 
 /// Ages all digest notes. Linear in the notes, their links and the log.
 pub(crate) fn compute(
-    inputs: &Inputs,
+    inputs: &Inputs<'_>,
     hits: &[AccessHit],
     past: &Past<'_>,
     config: &TimeConfig,

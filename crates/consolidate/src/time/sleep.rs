@@ -24,7 +24,7 @@ pub(super) struct Night {
 /// Puts to sleep what is below the threshold and kept awake by nothing. A note that slept keeps its
 /// day; one that is `unknown` to the clock stays as it was. Linear, but for the links of sleepers.
 pub(super) fn fall(
-    inputs: &Inputs,
+    inputs: &Inputs<'_>,
     recency: &Recency,
     past: &Past<'_>,
     unknown: &[bool],
@@ -71,7 +71,13 @@ pub(super) fn fall(
 
 /// Whether a note that is itself awake links here: what living notes lean on does not sleep. Of
 /// notes outside the digests those count that are dated within τ.
-fn is_leaned_on(inputs: &Inputs, path: &NotePath, recency: &Recency, config: &TimeConfig, today: NaiveDate) -> bool {
+fn is_leaned_on(
+    inputs: &Inputs<'_>,
+    path: &NotePath,
+    recency: &Recency,
+    config: &TimeConfig,
+    today: NaiveDate,
+) -> bool {
     let awake = |source: &NotePath| match recency.notes.get(source) {
         Some(score) => score.score >= config.archive_below,
         None => inputs.snapshot.note(source).is_some_and(|note| {
