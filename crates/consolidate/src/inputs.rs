@@ -1,10 +1,12 @@
 //! What the tasks look at: the live digest notes of one snapshot. A text is read when a task needs it:
 //! most of them are content with what is kept of a note by its version.
 
+use std::cell::OnceCell;
 use std::sync::Arc;
 
 use dormouse_vault::{Bucket, Layer, Note, NotePath, NoteText, Snapshot, Vault};
 
+use crate::duplicates::Signature;
 use crate::error::ConsolidateError;
 use crate::progress::Watch;
 use crate::reading::Reading;
@@ -14,6 +16,7 @@ use crate::reading::Reading;
 pub(crate) struct Digest<'v> {
     pub(crate) note: Arc<Note>,
     vault: &'v Vault,
+    signature: OnceCell<Signature>,
 }
 
 impl Digest<'_> {
@@ -29,6 +32,18 @@ impl Digest<'_> {
     /// spans of `note.document()` hold in its text.
     pub(crate) fn note_text(&self) -> Option<NoteText> {
         self.vault.read(&self.note.path).ok().filter(|read| read.version == self.note.version)
+    }
+
+    /// The signature of what the note says, from its text, for the search for duplicates later in this run.
+    pub(crate) fn sign(&self, statement: &str) {
+        let _ = self.signature.set(Signature::of(statement));
+    }
+
+    /// The signature that a task left behind, else one from the text; of a note that can't be read as the
+    /// snapshot has it, that of a note that says nothing.
+    pub(crate) fn signature(&self) -> Signature {
+        let read = || self.statement().map(|statement| Signature::of(&statement));
+        self.signature.get().cloned().or_else(read).unwrap_or_default()
     }
 
     /// What the note says: its blocks without typed fields (provenance and the like), links by what
@@ -52,7 +67,7 @@ impl<'v> Inputs<'v> {
         watch.check()?;
         let snapshot = vault.snapshot();
         let live = snapshot.notes().filter(|n| n.layer == Layer::Digest && n.is_live() && n.utf8);
-        let digests = live.map(|note| Digest { note: Arc::clone(note), vault }).collect();
+        let digests = live.map(|note| Digest { note: Arc::clone(note), vault, signature: OnceCell::new() }).collect();
         Ok(Self { snapshot, digests })
     }
 }

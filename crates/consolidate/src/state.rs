@@ -8,7 +8,7 @@ use std::fs;
 
 use chrono::{Datelike, Duration, NaiveDate};
 use dormouse_vault::text::estimate_tokens;
-use dormouse_vault::{Bucket, CommitError, NotePath, Vault, Version};
+use dormouse_vault::{CommitError, NotePath, Vault, Version};
 use serde::{Deserialize, Serialize};
 
 use crate::cache;
@@ -97,13 +97,16 @@ impl Looked {
         let version = read.as_ref().map_or_else(|| Version::of(b""), |read| read.version);
         let text = read.map_or_else(String::new, |read| read.text);
         let tokens = estimate_tokens(text.get(doc.body.clone()).unwrap_or(""));
-        let rules = matches!(digest.bucket(), Some(Bucket::Personal | Bucket::Procedure));
+        let statement = Reading::of(&doc, &text).statement();
+        if version == digest.note.version {
+            digest.sign(&statement);
+        }
         Self {
             version,
             written,
             dates: Dates::of(&digest.note, &doc),
             pinned: doc.frontmatter.is_true("pinned"),
-            rule: rules && is_rule(&digest.note, &Reading::of(&doc, &text).statement()),
+            rule: is_rule(&digest.note, &statement),
             tokens: u32::try_from(tokens).unwrap_or(u32::MAX),
         }
     }

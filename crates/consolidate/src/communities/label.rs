@@ -26,6 +26,8 @@ const TEXT: f32 = 1.0;
 
 /// Terms that a community is remembered by until it is known how rare they are.
 const CANDIDATES: usize = 128;
+/// Notes of a community, evenly spread, that are read to see how its terms are written.
+const SHOWING: usize = 128;
 /// Places that a term may take in a label before it is given up.
 const TRIED: usize = 40;
 
@@ -120,8 +122,12 @@ impl Counted {
         let mut words: Vec<(u64, Count)> =
             self.words.into_iter().filter(|(_, count)| is_telling(&count.word)).collect();
         let weight = |count: &Count| count.weight * (count.notes as f32).sqrt();
-        words.sort_by(|a, b| weight(&b.1).total_cmp(&weight(&a.1)).then_with(|| a.1.word.cmp(&b.1.word)));
-        words.truncate(CANDIDATES);
+        if words.len() > CANDIDATES {
+            words.select_nth_unstable_by(CANDIDATES, |a, b| {
+                weight(&b.1).total_cmp(&weight(&a.1)).then_with(|| a.1.word.cmp(&b.1.word))
+            });
+            words.truncate(CANDIDATES);
+        }
         Self { words: words.into_iter().collect(), total: self.total }
     }
 
@@ -142,7 +148,8 @@ impl Counted {
             .collect();
         scored.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
         let digests = || group.iter().filter_map(|&node| inputs.digests.get(node as usize));
-        let texts: Vec<String> = digests().flat_map(parts).map(|(text, _)| text).collect();
+        let every = group.len().div_ceil(SHOWING);
+        let texts: Vec<String> = digests().step_by(every.max(1)).flat_map(parts).map(|(text, _)| text).collect();
         let mut terms: Vec<String> = Vec::new();
         for (_, word) in scored.into_iter().take(TRIED) {
             if terms.len() == wanted {

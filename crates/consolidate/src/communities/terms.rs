@@ -55,7 +55,11 @@ pub(super) fn as_written(term: &str, texts: &[String]) -> Option<String> {
 fn usual_form(term: &str, texts: &[String]) -> String {
     let root = stem(term);
     let mut forms: BTreeMap<&str, (usize, bool)> = BTreeMap::new();
+    let mut places = 0;
     for text in texts {
+        if places >= PLACES {
+            break;
+        }
         let mut within = false;
         for word in text.split_inclusive(|c: char| !(c.is_alphanumeric() && !is_cjk(c)) && c != '\'') {
             let bare = word.trim_end_matches(|c: char| !c.is_alphanumeric() || is_cjk(c));
@@ -65,6 +69,7 @@ fn usual_form(term: &str, texts: &[String]) -> String {
                 let form = forms.entry(bare).or_insert((0, false));
                 form.0 += 1;
                 form.1 |= within;
+                places += 1;
             }
             if !bare.is_empty() {
                 within = word.ends_with([' ', ',']) && bare.chars().next().is_some_and(char::is_alphanumeric);

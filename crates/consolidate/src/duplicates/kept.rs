@@ -35,7 +35,7 @@ pub(crate) fn signatures(
         let known = kept.get(&digest.note.version).and_then(|entry| read(entry)).map(|(signature, _)| signature);
         out.push(known.unwrap_or_else(|| {
             made += 1;
-            digest.statement().map(|statement| Signature::of(&statement)).unwrap_or_default()
+            digest.signature()
         }));
     }
     let dead = kept.len().saturating_sub(out.len() - made);
