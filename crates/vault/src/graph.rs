@@ -206,7 +206,7 @@ impl LinkGraph {
         let mut row: Vec<u32> = Vec::new();
         for (file, node) in at.iter().enumerate() {
             row.clear();
-            for edge in node.into_iter().flat_map(|node| self.graph.edges_directed(*node, Direction::Outgoing)) {
+            for edge in node.iter().flat_map(|node| self.graph.edges_directed(*node, Direction::Outgoing)) {
                 let Some(slot) = number.get_mut(edge.target().index()).filter(|_| Some(edge.target()) != *node) else {
                     continue;
                 };

@@ -53,8 +53,8 @@ impl PageRank {
         let mut flow = Flow::new(graph, &incoming, reset_vector(n, seeds), damping);
         for _ in 0..self.max_rounds {
             let (change, whole) = match incoming.raw().weights {
-                RawWeights::Equal(weight) => flow.sweep(&|_| weight),
-                RawWeights::Each(weights) => flow.sweep(&|at| weights[at]),
+                RawWeights::Equal(weight) => flow.sweep(&Even(weight)),
+                RawWeights::Each(weights) => flow.sweep(&Each(weights)),
             };
             // A sweep shrinks what is left by at least the damping.
             if change * damping / (1.0 - damping) <= self.tolerance * whole {
@@ -62,8 +62,8 @@ impl PageRank {
             }
         }
         let mut rank = match incoming.raw().weights {
-            RawWeights::Equal(weight) => flow.ranks(&|_| weight),
-            RawWeights::Each(weights) => flow.ranks(&|at| weights[at]),
+            RawWeights::Equal(weight) => flow.ranks(&Even(weight)),
+            RawWeights::Each(weights) => flow.ranks(&Each(weights)),
         };
         let sum: f64 = rank.iter().sum();
         rank.iter_mut().for_each(|r| *r /= sum);
@@ -85,35 +85,89 @@ struct Flow<'a> {
     share: Vec<f64>,
     /// How often the self-loop of a row counts.
     loops: f64,
+    has_loops: bool,
+}
+
+/// The weights of the rows.
+trait Weight {
+    /// The weight at a place in the rows.
+    fn of(&self, at: usize) -> f64;
+
+    /// The shares of a row's sources by their weights; the row begins at `begin`.
+    fn sum(&self, begin: usize, sources: &[u32], share: &[f64]) -> f64;
+}
+
+/// All weigh the same.
+struct Even(f64);
+
+impl Weight for Even {
+    fn of(&self, _: usize) -> f64 {
+        self.0
+    }
+
+    /// Four sums side by side: one would wait for each addition before the next.
+    #[inline]
+    fn sum(&self, _: usize, sources: &[u32], share: &[f64]) -> f64 {
+        let (fours, rest) = sources.as_chunks::<4>();
+        let mut sums = [0.0; 4];
+        for four in fours {
+            for (sum, source) in sums.iter_mut().zip(four) {
+                *sum += share[*source as usize];
+            }
+        }
+        for (sum, source) in sums.iter_mut().zip(rest) {
+            *sum += share[*source as usize];
+        }
+        self.0 * ((sums[0] + sums[1]) + (sums[2] + sums[3]))
+    }
+}
+
+/// Each has a weight of its own.
+struct Each<'a>(&'a [f64]);
+
+impl Weight for Each<'_> {
+    fn of(&self, at: usize) -> f64 {
+        self.0[at]
+    }
+
+    #[inline]
+    fn sum(&self, begin: usize, sources: &[u32], share: &[f64]) -> f64 {
+        let weights = &self.0[begin..begin + sources.len()];
+        sources.iter().zip(weights).map(|(source, weight)| share[*source as usize] * weight).sum()
+    }
 }
 
 impl<'a> Flow<'a> {
     fn new(graph: &Csr, incoming: &'a Csr, reset: Vec<f64>, damping: f64) -> Self {
         let out = graph.strengths();
-        let share = reset.iter().zip(&out).map(|(z, out)| if *out > 0.0 { z / out } else { 0.0 }).collect();
+        // Where all jump alike, a node of an undirected graph has about its share of all links.
+        let total: f64 = out.iter().sum();
+        let even = !graph.is_directed() && total > 0.0 && reset.iter().all(|r| *r == reset[0]);
+        let followed = damping / (1.0 - damping);
+        let start = |reset: f64, out: f64| reset + followed * if even { out / total } else { reset };
+        let share = |(&reset, &out): (&f64, &f64)| if out > 0.0 { start(reset, out) / out } else { 0.0 };
+        let share = reset.iter().zip(&out).map(share).collect();
         let passing = (0..).zip(&out).filter(|(_, out)| **out > 0.0).map(|(node, _)| node).collect();
         let raw = incoming.raw();
         let loops = if graph.is_directed() { 1.0 } else { 2.0 };
-        Self { offsets: raw.offsets, sources: raw.targets, reset, damping, passing, out, share, loops }
+        let has_loops = (0..graph.nodes() as u32).any(|node| graph.row(node).any(|(to, _)| to == node));
+        Self { offsets: raw.offsets, sources: raw.targets, reset, damping, passing, out, share, loops, has_loops }
     }
 
     /// What reaches a node, and what its own loop brings for each unit of its share.
     #[inline]
-    fn inflow(&self, node: usize, weight: &impl Fn(usize) -> f64) -> (f64, f64) {
-        let (mut sum, mut own) = (0.0, 0.0);
+    fn inflow(&self, node: usize, weight: &impl Weight) -> (f64, f64) {
         let (begin, end) = (self.offsets[node] as usize, self.offsets[node + 1] as usize);
-        for (at, &source) in (begin..end).zip(&self.sources[begin..end]) {
-            if source as usize == node {
-                own += self.loops * weight(at);
-            } else {
-                sum += self.share[source as usize] * weight(at);
-            }
+        let sources = &self.sources[begin..end];
+        if !self.has_loops {
+            return (weight.sum(begin, sources, &self.share), 0.0);
         }
-        (sum, own)
+        let own = sources.binary_search(&(node as u32)).map_or(0.0, |at| weight.of(begin + at));
+        (weight.sum(begin, sources, &self.share) - own * self.share[node], self.loops * own)
     }
 
     /// One sweep; what changed, and the sum of all ranks that were computed.
-    fn sweep(&mut self, weight: &impl Fn(usize) -> f64) -> (f64, f64) {
+    fn sweep(&mut self, weight: &impl Weight) -> (f64, f64) {
         let (mut change, mut whole) = (0.0, 0.0);
         for i in 0..self.passing.len() {
             let node = self.passing[i] as usize;
@@ -127,7 +181,7 @@ impl<'a> Flow<'a> {
         (change, whole)
     }
 
-    fn ranks(&self, weight: &impl Fn(usize) -> f64) -> Vec<f64> {
+    fn ranks(&self, weight: &impl Weight) -> Vec<f64> {
         let rank = |node: usize| match self.out[node] {
             out if out > 0.0 => self.share[node] * out,
             _ => self.reset[node] + self.damping * self.inflow(node, weight).0,
