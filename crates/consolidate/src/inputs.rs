@@ -39,11 +39,10 @@ impl Digest<'_> {
         let _ = self.signature.set(Signature::of(statement));
     }
 
-    /// The signature that a task left behind, else one from the text; of a note that can't be read as the
-    /// snapshot has it, that of a note that says nothing.
-    pub(crate) fn signature(&self) -> Signature {
+    /// The signature that a task left behind, else one from the text; `None` as [`Digest::note_text`].
+    pub(crate) fn signature(&self) -> Option<Signature> {
         let read = || self.statement().map(|statement| Signature::of(&statement));
-        self.signature.get().cloned().or_else(read).unwrap_or_default()
+        self.signature.get().cloned().or_else(read)
     }
 
     /// What the note says: its blocks without typed fields (provenance and the like), links by what

@@ -275,10 +275,10 @@ impl Run<'_> {
         let dismissed = self.meta::<Dismissed>(report);
         let watch = self.watch(Task::Duplicates);
         watch.begin(inputs.digests.len());
-        let signatures = duplicates::signatures(context.vault, inputs, &watch)?;
+        let signed = duplicates::sign(context.vault, inputs, &watch)?;
         let known = duplicates::Known { dismissed: dismissed.as_ref(), vectors: self.vectors };
         let config = &context.config.duplicates;
-        let pairs = duplicates::find(inputs, &signatures, copies, known, config, &watch)?;
+        let pairs = duplicates::find(inputs, &signed, copies, known, config, &watch)?;
         let page = self.todays_page("duplicates")?;
         let entry = duplicates::entry(inputs, &pairs, &page, context.config.duplicates.max_pairs, context.clock.now());
         count(done, "notes", inputs.digests.len());

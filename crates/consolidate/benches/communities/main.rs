@@ -21,7 +21,6 @@ mod planted;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Instant;
 use std::{env, fs};
 
 use dormouse_consolidate::communities::Leiden;
@@ -87,11 +86,7 @@ fn spawn(command: &mut Command) -> Figures {
 
 /// One measurement, in a process of its own.
 fn run(stage: &str, edges: &Path, seed: u64) {
-    let begun = Instant::now();
     let graph = load(edges, stage == "rank");
-    if env::var_os("BENCH_VERBOSE").is_some() {
-        eprintln!("loaded in {:?}, {} MB", begun.elapsed(), peak_mb());
-    }
     let before = cpu_ms();
     if stage == "rank" {
         let ranks = PageRank::default().rank(&graph).unwrap();

@@ -125,5 +125,7 @@ fn word(id: usize) -> String {
 /// A word of two or three characters.
 fn hanzi(id: usize) -> String {
     let mut draw = Draw(id as u64 + 99);
-    (0..2 + usize::from(id % 4 == 0)).filter_map(|_| char::from_u32(0x4E00 + draw.below(3_000) as u32)).collect()
+    (0..2 + usize::from(id.is_multiple_of(4)))
+        .filter_map(|_| char::from_u32(0x4E00 + draw.below(3_000) as u32))
+        .collect()
 }

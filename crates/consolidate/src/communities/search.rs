@@ -64,7 +64,7 @@ pub(super) fn search(
             }
         }
     }
-    let partition = ground.from_scratch(carried, watch)?;
+    let partition = ground.search_anew(carried, watch)?;
     Ok(Found { searched: partition.modularity, partition, moved: 0 })
 }
 
@@ -75,7 +75,7 @@ impl Ground<'_> {
     }
 
     /// The best of several fresh starts, or the last run's themes where they hold up.
-    fn from_scratch(&self, carried: Option<&[u32]>, watch: &Watch<'_>) -> Result<Partition, ConsolidateError> {
+    fn search_anew(&self, carried: Option<&[u32]>, watch: &Watch<'_>) -> Result<Partition, ConsolidateError> {
         let stop = || (watch.cancel)();
         let starts = if self.rows.nodes() > LARGE { 1 } else { self.config.starts.max(1) };
         let mut best: Option<Partition> = None;

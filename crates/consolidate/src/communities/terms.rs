@@ -61,7 +61,7 @@ fn usual_form(term: &str, texts: &[String]) -> String {
             break;
         }
         let mut within = false;
-        for word in text.split_inclusive(|c: char| !(c.is_alphanumeric() && !is_cjk(c)) && c != '\'') {
+        for word in text.split_inclusive(|c: char| (is_cjk(c) || !c.is_alphanumeric()) && c != '\'') {
             let bare = word.trim_end_matches(|c: char| !c.is_alphanumeric() || is_cjk(c));
             let first = root.chars().next();
             let begins = bare.chars().next().is_some_and(|c| Some(c) == first || c.to_lowercase().next() == first);

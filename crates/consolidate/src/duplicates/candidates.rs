@@ -11,7 +11,7 @@ use crate::progress::Watch;
 pub(super) const COMMON: usize = 8;
 /// Of a boilerplate feature, how many of the following notes each one is paired with: a family of
 /// copies, whose every feature is common, still holds together.
-const NEXT: usize = 2;
+pub(super) const NEXT: usize = 2;
 /// Pairs that are counted at once; more are counted in several passes.
 const AT_ONCE: usize = 4_000_000;
 /// Share of the rarer features of the smaller note that must be common, before texts are compared.
@@ -81,7 +81,7 @@ fn met(group: &[u64]) -> impl Iterator<Item = (u32, u32)> {
 }
 
 /// Whether two sketches, which were met `times`, have enough in common for a look at the texts.
-fn is_worth(signatures: &[Signature], common: &[u128], a: usize, b: usize, times: usize) -> bool {
+pub(super) fn is_worth(signatures: &[Signature], common: &[u128], a: usize, b: usize, times: usize) -> bool {
     let (Some(x), Some(y)) = (signatures.get(a), signatures.get(b)) else { return false };
     let smaller = x.sketch.len().min(y.sketch.len());
     if times < 2 && smaller > 4 {

@@ -5,6 +5,7 @@
 //! these are the texts compared, sentence by sentence and both ways. [`dismiss`] remembers what a
 //! person has looked at.
 
+mod again;
 mod candidates;
 mod dismissed;
 mod judge;
@@ -25,7 +26,7 @@ use serde::{Deserialize, Serialize};
 use similar::TextDiff;
 
 pub use dismissed::{Dismissal, dismiss, dismissals, undismiss};
-pub(crate) use kept::signatures;
+pub(crate) use kept::{Signed, sign};
 pub use meaning::Vectors;
 pub(crate) use page::entry;
 pub use signature::Signature;
@@ -119,12 +120,11 @@ pub(crate) struct Known<'a> {
     pub(crate) vectors: Option<&'a dyn Vectors>,
 }
 
-/// All pairs: conflict copies first, then the most certain, then by path. `signatures` has one for
-/// each digest note, in order. Near-linear: only notes that share a rare feature, a text, a name or
+/// All pairs: conflict copies first, then the most certain, then by path. Near-linear: only notes that share a rare feature, a text, a name or
 /// a direction are compared.
 pub(crate) fn find(
     inputs: &Inputs<'_>,
-    signatures: &[Signature],
+    signed: &Signed,
     copies: Vec<DuplicatePair>,
     known: Known<'_>,
     config: &DuplicatesConfig,
@@ -132,7 +132,8 @@ pub(crate) fn find(
 ) -> Result<Vec<DuplicatePair>, ConsolidateError> {
     let names = names_of(inputs);
     let keys: Vec<String> = names.iter().map(|name| name.key.clone()).collect();
-    let (mut candidates, common) = candidates::by_text(signatures, watch)?;
+    let Signed { signatures, met } = signed;
+    let mut candidates = met.pairs.clone();
     let alike = |pair: &(u32, u32)| may_be_named_alike(signatures, &names, *pair, config);
     candidates.extend(candidates::by_name_and_text(signatures, &keys).into_iter().filter(alike));
     let paths = inputs.digests.iter().map(|digest| digest.path());
@@ -142,7 +143,7 @@ pub(crate) fn find(
     candidates.extend(meaning::pairs(&units).into_iter().filter(near));
     candidates.sort_unstable();
     candidates.dedup();
-    let mut search = Search { inputs, signatures, common, names, units, config, held: HashMap::new() };
+    let mut search = Search { inputs, signatures, common: &met.common, names, units, config, held: HashMap::new() };
     let mut pairs = copies;
     for (done, (a, b)) in candidates.into_iter().enumerate() {
         if done % 64 == 0 {
@@ -183,7 +184,7 @@ fn names_of(inputs: &Inputs<'_>) -> Vec<Name> {
 struct Search<'a> {
     inputs: &'a Inputs<'a>,
     signatures: &'a [Signature],
-    common: candidates::Common,
+    common: &'a candidates::Common,
     names: Vec<Name>,
     units: Vec<Option<meaning::Unit>>,
     config: &'a DuplicatesConfig,

@@ -297,3 +297,29 @@ fn vectors_find_what_is_said_in_other_words() {
         .collect();
     assert_eq!(kinds, [("b", "c", false), ("a", "b", true)]);
 }
+
+#[test]
+fn what_a_run_after_a_few_changes_finds_is_what_a_run_without_any_memory_finds() {
+    let sentence = |i: usize, k: usize| format!("The {} heron number {} counts boats near pier {}.", i % 7, i, k);
+    let body = |i: usize| (0..6).map(|k| sentence(i / 3, k + i % 3) + " ").collect::<String>();
+    let vault = temp_vault("");
+    for i in 0..1_000 {
+        vault.write(&format!("digest/wiki/n{i:03}.md"), format!("---\nname: N{i}\n---\n{}\n", body(i)));
+    }
+    let found = |vault: &TempVault| consolidate(vault, NOON, &[Task::Duplicates]).duplicates;
+    assert!(!found(&vault).is_empty());
+    let kept = std::fs::read(vault.path().join(".dormouse/consolidate/met")).unwrap();
+    vault.write("digest/wiki/n100.md", format!("---\nname: N100\n---\n{}\n", body(299)));
+    vault.write("digest/wiki/n2005.md", format!("---\nname: New\n---\n{}\n", body(30)));
+    vault.remove("digest/wiki/n300.md");
+    let again = found(&vault);
+    let still = std::fs::read(vault.path().join(".dormouse/consolidate/met")).unwrap();
+    assert!(still == kept, "nothing is written after a few changes");
+    std::fs::remove_dir_all(vault.path().join(".dormouse")).unwrap();
+    assert!(again == found(&vault));
+    for broken in [&b"dormouse"[..], &[]] {
+        vault.write(".dormouse/consolidate/met", broken);
+        vault.write(".dormouse/consolidate/signatures", broken);
+        assert!(again == found(&vault));
+    }
+}
