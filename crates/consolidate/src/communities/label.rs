@@ -27,7 +27,7 @@ const TEXT: f32 = 1.0;
 /// Terms that a community is remembered by until it is known how rare they are.
 const CANDIDATES: usize = 128;
 /// Notes of a community, evenly spread, that are read to see how its terms are written.
-const SHOWING: usize = 32;
+const SHOWING: usize = 20;
 /// Places that a term may take in a label before it is given up.
 const TRIED: usize = 40;
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
 
 /// Whether `c` is a Han, Hiragana, Katakana or Hangul character, written without blanks.
 #[must_use]
@@ -20,22 +20,46 @@ pub fn words(text: &str) -> Vec<String> {
     let mut out = Vec::new();
     let mut word = String::new();
     let mut run: Vec<char> = Vec::new();
-    for c in text.nfc().flat_map(char::to_lowercase) {
-        if is_cjk(c) {
+    each_lower(text, |c| {
+        if c.is_ascii() {
+            if !run.is_empty() {
+                flush_run(&mut run, &mut out);
+            }
+            if c.is_ascii_alphanumeric() || c == '_' {
+                word.push(c);
+            } else if c != '\'' {
+                flush_word(&mut word, &mut out);
+            }
+        } else if is_cjk(c) {
             flush_word(&mut word, &mut out);
             run.push(c);
         } else {
             flush_run(&mut run, &mut out);
-            if c.is_alphanumeric() || c == '_' || unicode_normalization::char::is_combining_mark(c) {
+            if c.is_alphanumeric() || unicode_normalization::char::is_combining_mark(c) {
                 word.push(c);
-            } else if !matches!(c, '\'' | '’') {
+            } else if c != '’' {
                 flush_word(&mut word, &mut out);
             }
         }
-    }
+    });
     flush_word(&mut word, &mut out);
     flush_run(&mut run, &mut out);
     out
+}
+
+/// The characters in lower case, composed. Most texts are composed already, and most characters ASCII.
+fn each_lower(text: &str, mut with: impl FnMut(char)) {
+    let mut lower = |c: char| {
+        if c.is_ascii() {
+            with(c.to_ascii_lowercase());
+        } else {
+            c.to_lowercase().for_each(&mut with);
+        }
+    };
+    match is_nfc_quick(text.chars()) {
+        IsNormalized::Yes => text.chars().for_each(&mut lower),
+        _ => text.nfc().for_each(&mut lower),
+    }
 }
 
 fn flush_word(word: &mut String, out: &mut Vec<String>) {
@@ -67,14 +91,17 @@ pub fn shingles(text: &str, n: usize) -> BTreeSet<String> {
     words.windows(n.max(1)).map(|run| run.join(" ")).collect()
 }
 
-fn fold_plural(word: String) -> String {
+fn fold_plural(mut word: String) -> String {
     let plural = word.len() > 3
         && word.is_ascii()
         && word.ends_with('s')
         && !word.ends_with("ss")
         && !word.ends_with("us")
         && !word.ends_with("is");
-    if plural { word.get(..word.len() - 1).unwrap_or(&word).to_owned() } else { word }
+    if plural {
+        word.pop();
+    }
+    word
 }
 
 fn is_function_word(word: &str) -> bool {
