@@ -24,11 +24,13 @@ pub(super) fn stem(word: &str) -> &str {
     root.strip_suffix(['e', 'y', 'i']).filter(|rest| rest.len() >= 3).unwrap_or(root)
 }
 
-/// Whether a word can stand in a label: two letters at least, and no fewer letters than digits.
+/// Whether a word can stand in a label: two letters at least, no fewer letters than digits, and more
+/// than a denial.
 pub(super) fn is_telling(word: &str) -> bool {
     let letters = word.chars().filter(|c| c.is_alphabetic()).count();
     let digits = word.chars().filter(char::is_ascii_digit).count();
-    letters >= 2 && letters >= digits && !word.contains('_') && !word.chars().any(|c| PARTICLES.contains(c))
+    let negates = matches!(word, "not" | "no" | "nor" | "never" | "without");
+    !negates && letters >= 2 && letters >= digits && !word.contains('_') && !word.chars().any(|c| PARTICLES.contains(c))
 }
 
 /// Whether two terms of one label say nearly the same: one holds the other, or two Chinese ones
