@@ -10,7 +10,7 @@ use dormouse_consolidate::{
 use dormouse_vault::Vault;
 use serde::Serialize;
 
-use super::{Scene, counted, warn};
+use super::{Scene, warn};
 use crate::args::DoctorArgs;
 use crate::output::{Output, bold, dim};
 
@@ -109,13 +109,6 @@ fn troubles(vault: &Vault) -> Vec<Trouble> {
             let next = format!("`dormouse consolidate --task {task}` shows why");
             out.push(Trouble { what, next });
         }
-    }
-    let displaced = vault.cache_dir().join("displaced");
-    let kept = std::fs::read_dir(&displaced).map_or(0, |files| files.flatten().count());
-    if kept > 0 {
-        let folder = displaced.display();
-        let what = format!("bytes that stood where a note was written are kept in {folder}: {}", counted(kept, "file"));
-        out.push(Trouble { what, next: "take over what is missing in the notes, then delete them".to_owned() });
     }
     out
 }

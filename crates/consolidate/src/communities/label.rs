@@ -7,7 +7,7 @@ use dormouse_vault::Vault;
 use dormouse_vault::text::content_words;
 
 use super::last_run::{ByHash, hash};
-use super::terms::{are_twins, as_written, is_telling, stem};
+use super::terms::{are_twins, as_written, is_denial, is_telling, stem};
 use crate::error::ConsolidateError;
 use crate::inputs::{Digest, Inputs};
 use crate::progress::Watch;
@@ -99,7 +99,7 @@ impl Counted {
             let (node, digest) = digest;
             for (text, weight) in parts(digest) {
                 for word in content_words(&text) {
-                    if word.chars().any(char::is_alphabetic) {
+                    if word.chars().any(char::is_alphabetic) && !is_denial(&word) {
                         let count = out.words.entry(hash(stem(&word))).or_default();
                         if count.notes == 0 || count.last != node {
                             count.notes += 1;

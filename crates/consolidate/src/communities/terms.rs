@@ -29,8 +29,16 @@ pub(super) fn stem(word: &str) -> &str {
 pub(super) fn is_telling(word: &str) -> bool {
     let letters = word.chars().filter(|c| c.is_alphabetic()).count();
     let digits = word.chars().filter(char::is_ascii_digit).count();
-    let negates = matches!(word, "not" | "no" | "nor" | "never" | "without");
-    !negates && letters >= 2 && letters >= digits && !word.contains('_') && !word.chars().any(|c| PARTICLES.contains(c))
+    !is_denial(word)
+        && letters >= 2
+        && letters >= digits
+        && !word.contains('_')
+        && !word.chars().any(|c| PARTICLES.contains(c))
+}
+
+/// Whether a word says no and nothing else.
+pub(super) fn is_denial(word: &str) -> bool {
+    matches!(word, "not" | "no" | "nor" | "never" | "without" | "cannot")
 }
 
 /// Whether two terms of one label say nearly the same: one holds the other, or two Chinese ones
@@ -67,7 +75,8 @@ fn usual_form(term: &str, texts: &[String]) -> String {
             let bare = word.trim_end_matches(|c: char| !c.is_alphanumeric() || is_cjk(c));
             let first = root.chars().next();
             let begins = bare.chars().next().is_some_and(|c| Some(c) == first || c.to_lowercase().next() == first);
-            if begins && stem(&bare.to_lowercase()) == root {
+            let lower = if begins { bare.to_lowercase() } else { String::new() };
+            if begins && stem(&lower) == root && !is_denial(&lower) {
                 let form = forms.entry(bare).or_insert((0, false));
                 form.0 += 1;
                 form.1 |= within;
