@@ -58,6 +58,7 @@ pub(crate) struct Inputs<'v> {
     pub(crate) snapshot: Arc<Snapshot>,
     /// Live digest notes that are UTF-8; conflict copies are left out.
     pub(crate) digests: Vec<Digest<'v>>,
+    vault: &'v Vault,
 }
 
 impl<'v> Inputs<'v> {
@@ -67,7 +68,7 @@ impl<'v> Inputs<'v> {
         let snapshot = vault.snapshot();
         let live = snapshot.notes().filter(|n| n.layer == Layer::Digest && n.is_live() && n.utf8);
         let digests = live.map(|note| Digest { note: Arc::clone(note), vault, signature: OnceCell::new() }).collect();
-        Ok(Self { snapshot, digests })
+        Ok(Self { snapshot, digests, vault })
     }
 }
 
@@ -75,6 +76,14 @@ impl Inputs<'_> {
     /// The digest note at `path`.
     pub(crate) fn digest(&self, path: &NotePath) -> Option<&Digest<'_>> {
         self.position(path).and_then(|at| self.digests.get(at))
+    }
+
+    /// Whether a file of this name lies in the vault's trash, where Obsidian puts what a person deletes and
+    /// a merge the note that it took in.
+    pub(crate) fn is_in_trash(&self, path: &NotePath) -> bool {
+        let trash = self.vault.root().join(".trash");
+        let name = path.as_str().rsplit('/').next().unwrap_or(path.as_str());
+        [path.as_str(), name].into_iter().any(|name| trash.join(name).is_file())
     }
 
     /// Where in `digests` the note at `path` is.

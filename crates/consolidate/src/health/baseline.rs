@@ -102,7 +102,7 @@ impl Baseline {
     }
 
     /// Reports notes that are gone and links that vanished. A note that moved (the same content under
-    /// another path) is followed, and so are links to it.
+    /// another path) is followed, and so are links to it; one that lies in the trash was meant to go.
     pub(super) fn compare(&self, inputs: &Inputs<'_>, out: &mut Findings) {
         let gone: Vec<&Known> = self.notes.iter().filter(|known| inputs.position(&known.path).is_none()).collect();
         let moved = self.moved(inputs, &gone);
@@ -110,7 +110,7 @@ impl Baseline {
             let hidden = inputs.snapshot.note(&known.path).is_some_and(|n| !n.is_live() || !n.utf8);
             match moved.get(&known.path).and_then(|path| inputs.digest(path)) {
                 Some(digest) => self.compare_note(inputs, known, digest, &moved, out),
-                None if hidden => {}
+                None if hidden || inputs.is_in_trash(&known.path) => {}
                 None => out.add(Severity::Warning, FindingKind::NoteGone, Some(&known.path), None, || {
                     "was there at the last check and is gone; restore it if nobody meant that".to_owned()
                 }),

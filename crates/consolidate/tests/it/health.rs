@@ -72,6 +72,17 @@ fn broken_provenance_is_severe_and_broken_links_are_warnings() {
 }
 
 #[test]
+fn a_note_that_was_put_in_the_trash_was_meant_to_go() {
+    let from = "derived_from:: [[daily/2026-11-30/e]]";
+    let vault = temp_vault(&format!("{DAY}=== digest/wiki/a.md\n[[b]]\n{from}\n=== digest/wiki/b.md\n[[a]]\n{from}\n"));
+    findings(&vault, NOON);
+    vault.write(".trash/b.md", format!("[[a]]\n{from}\n"));
+    vault.remove("digest/wiki/b.md");
+    let found = findings(&vault, "2026-12-01T12:00:00+08:00");
+    assert!(!found.contains("NoteGone") && found.contains("BrokenLink"), "{found}");
+}
+
+#[test]
 fn links_that_vanished_since_the_last_check_are_reported_once() {
     let from = "derived_from:: [[daily/2026-11-30/e]]";
     let vault = temp_vault(&format!(
