@@ -4,6 +4,8 @@
 //! a floor or a peer that does the same work, since the machines are noisy. Cargo starts
 //! it in its crate's folder; `BENCH_CWD` names the folder that relative paths are meant from.
 
+mod dream;
+
 use std::process::{Command, ExitCode};
 
 use anyhow::{Context, Result};
@@ -38,14 +40,17 @@ enum Name {
     Communities,
     /// All tasks of consolidate over a large vault, and again after one edit.
     Consolidate,
+    /// Whether dreaming improves recall: `--data DIR [--facts FILE | --model NAME | --offline]`.
+    Dream,
     /// Planted duplicates: recall, precision and growth, `--notes N`.
     Duplicates,
 }
 
 impl Name {
-    /// The crate and its bench target.
-    fn target(self) -> (&'static str, &'static str) {
-        match self {
+    /// The crate and its bench target; `None` where several crates are measured together.
+    fn target(self) -> Option<(&'static str, &'static str)> {
+        Some(match self {
+            Self::Dream => return None,
             Self::Vault => ("dormouse-vault", "vault"),
             Self::Races => ("dormouse-vault", "races"),
             Self::Linear => ("dormouse-vault", "linear"),
@@ -54,12 +59,14 @@ impl Name {
             Self::Communities => ("dormouse-consolidate", "communities"),
             Self::Consolidate => ("dormouse-consolidate", "consolidate"),
             Self::Duplicates => ("dormouse-consolidate", "duplicates"),
-        }
+        })
     }
 }
 
 pub(crate) fn run(args: &BenchArgs) -> Result<ExitCode> {
-    let (package, bench) = args.name.target();
+    let Some((package, bench)) = args.name.target() else {
+        return dream::run(&args.args);
+    };
     // Static embedding models compile C, and are built in where they are asked for.
     let embeds = args.args.iter().any(|arg| arg == "--embed");
     let features: &[&str] = if embeds { &["--features", "embed"] } else { &[] };

@@ -5,6 +5,7 @@ mod ci;
 mod conformance;
 mod dogfood;
 mod fuzz;
+mod progress;
 mod tidy;
 
 use std::path::{Path, PathBuf};

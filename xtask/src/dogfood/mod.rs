@@ -15,11 +15,10 @@ mod witness;
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
@@ -27,7 +26,6 @@ use dormouse_agent_loop::named_model;
 use dormouse_dream::{Abstractor, ExtractiveAbstractor, ModelAbstractor};
 use dormouse_recall::SignalSwitches;
 use dormouse_vault::{Clock, Layer};
-use indicatif::{ProgressBar, ProgressStyle};
 
 use self::ask::{Answers, ask};
 use self::live::{Life, place};
@@ -35,7 +33,7 @@ use self::questions::Asked;
 use self::report::Report;
 use self::story::Story;
 use self::witness::Step;
-use crate::root;
+use crate::{progress, root};
 
 /// Options of `cargo xtask dogfood`.
 #[derive(Debug, Args)]
@@ -75,7 +73,7 @@ pub(crate) fn run(args: &DogfoodArgs) -> Result<ExitCode> {
     }
     let name = std::mem::take(&mut story.name);
     let source = Source::of(&story);
-    let bar = bar(story.arrivals());
+    let bar = progress::bar(story.arrivals());
     anstream::eprintln!("living through {name}: {} arrivals on {} days", story.arrivals(), story.days.len());
     let start = story.days.values().flatten().map(|(at, _)| *at).next();
     let Some(start) = start else { bail!("{name}: nothing in it has a date; there is nothing to live through") };
@@ -136,18 +134,6 @@ fn fresh_folder(out: &Path, source: Option<&Path>) -> Result<PathBuf> {
     fs::write(out.join(MARK), "The folder `vault` beside this file is replaced by the next `cargo xtask dogfood`.\n")?;
     fs::create_dir_all(&vault).with_context(|| vault.display().to_string())?;
     Ok(vault)
-}
-
-fn bar(length: usize) -> ProgressBar {
-    if !std::io::stderr().is_terminal() {
-        return ProgressBar::hidden();
-    }
-    let bar = ProgressBar::new(length as u64);
-    if let Ok(style) = ProgressStyle::with_template("{bar:32} {pos}/{len} {elapsed} {wide_msg}") {
-        bar.set_style(style);
-    }
-    bar.enable_steady_tick(Duration::from_millis(200));
-    bar
 }
 
 /// Asks everything: with all signals, with each one off, and without the digests.

@@ -1,5 +1,6 @@
 //! Asking the engine: a real vault, its real index, `Recall::search`.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -7,6 +8,7 @@ use std::time::{Duration, Instant};
 use chrono::{DateTime, FixedOffset};
 use dormouse_fixtures::TempVault;
 use dormouse_recall::{Embedder, Hit, Recall, RecallConfig, SearchReply, SearchRequest, SignalSwitches};
+use dormouse_vault::text::{content_words, truncate_chars};
 use dormouse_vault::{Layer, Vault};
 
 use crate::Outcome;
@@ -20,24 +22,30 @@ const PASSAGES: usize = 20;
 /// Passages of a result that a caller gets who asks for nothing else.
 const SHOWN: usize = 3;
 
+/// What an estimated token of English stands for.
+const CHARACTERS_PER_TOKEN: usize = 4;
+
 /// A copy of the vault, indexed.
 pub(crate) struct Bench {
     pub(crate) vault: Arc<Vault>,
     embedder: Option<Arc<dyn Embedder>>,
     now: Option<DateTime<FixedOffset>>,
+    /// Characters of the context that is searched for the answer's words.
+    context: Option<usize>,
     _copy: TempVault,
 }
 
 impl Bench {
     /// Copies the vault without its cache and without `left_out`, opens it and builds the index.
-    pub(crate) fn open(options: &Options, left_out: &[String]) -> Outcome<Self> {
+    pub(crate) fn open(options: &Options, vault: &Path, left_out: &[String]) -> Outcome<Self> {
         let copy = dormouse_fixtures::temp_vault("");
-        dormouse_fixtures::copy_tree(&options.vault(), copy.path());
+        dormouse_fixtures::copy_tree(vault, copy.path());
         for folder in left_out.iter().map(String::as_str).chain([".dormouse"]) {
             let _ = std::fs::remove_dir_all(copy.path().join(folder));
         }
         let mut bench = Self::over(copy, &options.config, options.embed.as_deref())?;
         bench.now = options.now;
+        bench.context = options.context;
         Ok(bench)
     }
 
@@ -45,7 +53,7 @@ impl Bench {
     pub(crate) fn over(copy: TempVault, config: &RecallConfig, embed: Option<&Path>) -> Outcome<Self> {
         let vault = Arc::new(Vault::open(copy.path())?);
         Recall::open(Arc::clone(&vault), config.clone())?.sync()?;
-        Ok(Self { vault, embedder: embed.map(embedder).transpose()?, now: None, _copy: copy })
+        Ok(Self { vault, embedder: embed.map(embedder).transpose()?, now: None, context: None, _copy: copy })
     }
 
     /// The engine over the vault, with all of its vectors where it has an embedder.
@@ -87,10 +95,30 @@ impl Bench {
             let reply = recall.search(&request)?;
             let milliseconds = started.elapsed().as_secs_f64() * 1_000.0;
             let (blocks, notes) = rankings(&reply);
-            out.push(Answered::of(&question.id, &question.category, &question.evidence, &blocks, &notes, milliseconds));
+            let answered =
+                Answered::of(&question.id, &question.category, &question.evidence, &blocks, &notes, milliseconds);
+            out.push(Answered { answer_words: self.answer_words(&recall, question)?, ..answered });
         }
         Ok(out)
     }
+
+    /// The share of the answer's words that stand in the context that a reader gets, its citations
+    /// and fences included.
+    fn answer_words(&self, recall: &Recall, question: &Question) -> Outcome<Option<f64>> {
+        let (Some(characters), Some(answer)) = (self.context, &question.answer) else {
+            return Ok(None);
+        };
+        let context = recall.context(&question.query, characters / CHARACTERS_PER_TOKEN)?;
+        Ok(share_of_words(answer, truncate_chars(&context.markdown, characters)))
+    }
+}
+
+/// The share of the content words of `answer` that stand in `text`; `None` when it has none.
+fn share_of_words(answer: &str, text: &str) -> Option<f64> {
+    let wanted: BTreeSet<String> = content_words(answer).into_iter().collect();
+    let have: BTreeSet<String> = content_words(text).into_iter().collect();
+    let found = wanted.intersection(&have).count() as f64;
+    (!wanted.is_empty()).then(|| found / wanted.len() as f64)
 }
 
 /// The static model in a folder.

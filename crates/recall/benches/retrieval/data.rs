@@ -18,6 +18,8 @@ pub(crate) struct Question {
     /// The conversation that it belongs to.
     pub(crate) conversation: Option<String>,
     pub(crate) evidence: Vec<Place>,
+    /// What is to be answered, where the file says so.
+    pub(crate) answer: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -28,6 +30,8 @@ struct Line {
     category: String,
     conv: Option<String>,
     evidence: Vec<Evidence>,
+    /// A text or a number.
+    answer: Option<serde_json::Value>,
 }
 
 #[derive(Deserialize)]
@@ -50,6 +54,7 @@ pub(crate) fn read(file: &Path, limit: Option<usize>) -> Outcome<Vec<Question>> 
             category: if line.category.is_empty() { "all".to_owned() } else { line.category },
             conversation: line.conv,
             evidence: line.evidence.into_iter().filter_map(|e| Some((e.note?, e.block))).collect(),
+            answer: line.answer.map(|answer| answer.as_str().map_or_else(|| answer.to_string(), str::to_owned)),
         });
     }
     out.retain(|question| !question.evidence.is_empty());

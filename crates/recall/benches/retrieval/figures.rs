@@ -98,6 +98,8 @@ pub(crate) struct Answered {
     pub(crate) note: Figures,
     /// The share of the evidence within each of [`BUDGETS`].
     pub(crate) within: [f64; BUDGETS.len()],
+    /// The share of the answer's words in a context, where that was asked.
+    pub(crate) answer_words: Option<f64>,
     pub(crate) milliseconds: f64,
 }
 
@@ -124,6 +126,7 @@ impl Answered {
             block: Figures::of_blocks(&places, &wanted_blocks),
             note: Figures::of(&wanted_notes, |note| notes.iter().position(|got| got.covers(note, &wanted_blocks))),
             within: BUDGETS.map(|budget| within(blocks, &wanted_blocks, budget)),
+            answer_words: None,
             milliseconds,
         }
     }
@@ -141,6 +144,12 @@ fn within(blocks: &[(Place, usize)], wanted: &[Place], budget: usize) -> f64 {
     }
     let found = wanted.iter().filter(|place| taken.iter().any(|got| covers(got, place))).count();
     found as f64 / wanted.len().max(1) as f64
+}
+
+/// The mean share of the answers' words in a context; `None` when nobody asked.
+pub(crate) fn mean_answer_words<'a>(all: impl Iterator<Item = &'a Answered>) -> Option<f64> {
+    let shares: Vec<f64> = all.filter_map(|one| one.answer_words).collect();
+    (!shares.is_empty()).then(|| shares.iter().sum::<f64>() / shares.len() as f64)
 }
 
 /// The questions that the main figures are made of.

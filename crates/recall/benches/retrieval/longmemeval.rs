@@ -119,6 +119,7 @@ fn haystack(item: &Item, options: &Options) -> Outcome<(Question, Bench)> {
         category: item.question_type.clone(),
         conversation: None,
         evidence: evidence.collect(),
+        answer: None,
     };
     Ok((question, Bench::over(vault, &options.config, options.embed.as_deref())?))
 }

@@ -2,6 +2,7 @@
 //!
 //! `cargo xtask bench retrieval --data DIR [--scope conversation|vault] [--unit block|note]
 //! [--embed PATH] [--json FILE] [--lines FILE] [--limit N] [--set NAME=VALUE]… [--against NAME=VALUE]…
+//! [--arm NAME=DIR]… [--context N]
 //! [--ablate] [--arms] [--typo]`
 //!
 //! `DIR` holds `vault/` and `queries.jsonl`, a line a question: `{"id", "query", "category"?, "conv"?,
@@ -57,7 +58,7 @@ fn run() -> Outcome<()> {
         );
     }
     let questions = data::read(&options.questions(), options.limit)?;
-    let bench = ask::Bench::open(&options, &[])?;
+    let bench = ask::Bench::open(&options, &options.vault(), &[])?;
     let asked = bench.ask(&questions, &options.config, options.signals, options.scope)?;
     let mut json = report::json(&asked);
     report::print(&asked, options.unit);
@@ -72,9 +73,15 @@ fn run() -> Outcome<()> {
             options.control.join(", "),
             bootstrap::DRAWS
         );
-        let control = ask::Bench::open(&options, &options.control)?;
+        let control = ask::Bench::open(&options, &options.vault(), &options.control)?;
         let control = control.ask(&questions, &options.config, options.signals, options.scope)?;
         report::compare("control", &asked, &control, options.unit, &mut json);
+    }
+    for (name, folder) in &options.others {
+        println!("\nthe vault {name}, and what it gains [95 % of {} draws]", bootstrap::DRAWS);
+        let other = ask::Bench::open(&options, folder, &[])?;
+        let other = other.ask(&questions, &options.config, options.signals, options.scope)?;
+        report::compare(name, &asked, &other, options.unit, &mut json);
     }
     if options.arms {
         println!("\narms, and what they gain over the engine [95 % of {} draws]", bootstrap::DRAWS);

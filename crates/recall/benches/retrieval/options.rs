@@ -17,6 +17,8 @@ pub(crate) const HELP: &str = "cargo xtask bench retrieval --data DIR|LONGMEMEVA
   --vault DIR                  the vault, where it is not DIR/vault
   --questions FILE             the questions, where they are not DIR/queries.jsonl
   --control FOLDER,FOLDER      the same vault without these folders, compared pair by pair
+  --arm NAME=DIR               another vault with the same notes, compared pair by pair, repeatable
+  --context N                  also: the share of the answer's words in a context of N characters
   --now TIME                   the moment that freshness is seen from
   --lines FILE                 one line of JSON per question
   --limit N                    N questions, spread evenly
@@ -47,6 +49,10 @@ pub(crate) struct Options {
     questions: Option<PathBuf>,
     /// Folders that the control lacks.
     pub(crate) control: Vec<String>,
+    /// Other vaults, each with its name.
+    pub(crate) others: Vec<(String, PathBuf)>,
+    /// Characters of the context that is searched for the answer's words.
+    pub(crate) context: Option<usize>,
     pub(crate) now: Option<DateTime<FixedOffset>>,
     pub(crate) scope: Scope,
     pub(crate) unit: Unit,
@@ -70,6 +76,8 @@ impl Options {
             vault: None,
             questions: None,
             control: Vec::new(),
+            others: Vec::new(),
+            context: None,
             now: None,
             scope: Scope::Vault,
             unit: Unit::Block,
@@ -99,6 +107,11 @@ impl Options {
                         "--vault" => out.vault = Some(from_caller(&value)),
                         "--questions" => out.questions = Some(from_caller(&value)),
                         "--control" => out.control = value.split(',').map(str::to_owned).collect(),
+                        "--arm" => {
+                            let (name, folder) = value.split_once('=').ok_or("an arm is NAME=DIR")?;
+                            out.others.push((name.to_owned(), from_caller(folder)));
+                        }
+                        "--context" => out.context = Some(value.parse()?),
                         "--now" => out.now = Some(value.parse()?),
                         "--json" => out.json = Some(from_caller(&value)),
                         "--lines" => out.lines = Some(from_caller(&value)),

@@ -1,5 +1,6 @@
 //! The figures as a table for a person and as JSON for a program.
 
+use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::path::Path;
 
@@ -7,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use crate::Outcome;
 use crate::bootstrap::interval;
-use crate::figures::{Answered, BUDGETS, Figures, by_category, counted};
+use crate::figures::{Answered, BUDGETS, Figures, by_category, counted, mean_answer_words};
 use crate::options::Unit;
 
 /// The figures of one setting.
@@ -22,13 +23,21 @@ pub(crate) fn json(asked: &[Answered]) -> Value {
     let within: Map<String, Value> =
         BUDGETS.iter().zip(mean_within(asked)).map(|(budget, share)| (budget.to_string(), json!(share))).collect();
     let [p50, p95, p99] = [0.50, 0.95, 0.99].map(|share| percentile(asked, share));
-    json!({
+    let mut out = json!({
         "block": unit(|one| &one.block),
         "note": unit(|one| &one.note),
         "within_chars": within,
         "ms_per_query": {"p50": p50, "p95": p95, "p99": p99},
         "questions": asked.len(),
-    })
+    });
+    if let Some(overall) = mean_answer_words(counted(asked)) {
+        let categories: BTreeMap<&str, Option<f64>> = by_category(asked)
+            .into_iter()
+            .map(|(name, group)| (name, mean_answer_words(group.into_iter())))
+            .collect();
+        out["answer_words_in_context"] = json!({"overall": overall, "by_category": categories});
+    }
+    out
 }
 
 fn named(figures: Figures) -> Value {
@@ -83,6 +92,14 @@ pub(crate) fn print(asked: &[Answered], unit: Unit) {
         .map(|(budget, share)| format!("{budget}: {:.1}", 100.0 * share))
         .collect();
     println!("evidence within characters   {}", within.join("   "));
+    if let Some(share) = mean_answer_words(counted(asked)) {
+        print!("words of the answer in a context   {:.1}", 100.0 * share);
+        for (name, group) in by_category(asked) {
+            let share = mean_answer_words(group.into_iter()).unwrap_or_default();
+            print!("   {name}: {:.1}", 100.0 * share);
+        }
+        println!();
+    }
     let [p50, p95, p99] = [0.50, 0.95, 0.99].map(|share| percentile(asked, share));
     println!("milliseconds per query   p50 {p50:.2}   p95 {p95:.2}   p99 {p99:.2}");
 }
@@ -110,30 +127,52 @@ pub(crate) fn compare(name: &str, base: &[Answered], other: &[Answered], unit: U
         100.0 * multi.recall_10,
         100.0 * mean_within(other)[1],
     );
+    let mut categories = Map::new();
     for (category, _) in by_category(base) {
         let of = |value: fn(&Figures) -> f64| {
             let pairs = base.iter().zip(other).filter(|(a, _)| a.category == category);
             interval(&pairs.map(|(a, b)| value(pick(b)) - value(pick(a))).collect::<Vec<_>>())
         };
+        let mut named = Map::new();
         for (metric, gain) in [
-            ("R@5", of(|f| f.recall_5)),
-            ("R@10", of(|f| f.recall_10)),
-            ("nDCG", of(|f| f.ndcg_10)),
-            ("MRR", of(|f| f.mrr)),
+            ("recall@5", of(|f| f.recall_5)),
+            ("recall@10", of(|f| f.recall_10)),
+            ("ndcg@10", of(|f| f.ndcg_10)),
+            ("mrr", of(|f| f.mrr)),
         ] {
             if gain.1 > 0.0 || gain.2 < 0.0 {
                 println!("    {category}: {metric} {}", shown(gain));
             }
+            named.insert(metric.to_owned(), interval_json(gain));
         }
+        categories.insert(category.to_owned(), Value::Object(named));
+    }
+    if let Some((figure, gain)) = answer_words_gain(&pairs) {
+        println!("    words of the answer in a context: {:.1} {}", 100.0 * figure, shown(gain));
     }
     let gains: Map<String, Value> = ["recall@5", "recall@10", "ndcg@10"]
         .iter()
         .zip(gains)
-        .map(|(metric, (mean, low, high))| ((*metric).to_owned(), json!({"mean": mean, "low": low, "high": high})))
+        .map(|(metric, gain)| ((*metric).to_owned(), interval_json(gain)))
         .collect();
     let mut entry = self::json(other);
     entry["gain"] = Value::Object(gains);
+    entry["gain_by_category"] = Value::Object(categories);
+    if let Some((_, gain)) = answer_words_gain(&pairs) {
+        entry["gain"]["answer_words_in_context"] = interval_json(gain);
+    }
     json["against"][name] = entry;
+}
+
+fn interval_json((mean, low, high): (f64, f64, f64)) -> Value {
+    json!({"mean": mean, "low": low, "high": high})
+}
+
+/// The mean share of the answers' words in the second's contexts, and what that gains over the first's.
+fn answer_words_gain(pairs: &[(&Answered, &Answered)]) -> Option<(f64, (f64, f64, f64))> {
+    let figure = mean_answer_words(pairs.iter().map(|(_, other)| *other))?;
+    let gains = pairs.iter().filter_map(|(a, b)| Some(b.answer_words? - a.answer_words?));
+    Some((figure, interval(&gains.collect::<Vec<_>>())))
 }
 
 /// Writes one line per question.
