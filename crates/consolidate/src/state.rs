@@ -154,6 +154,8 @@ impl Looks {
             let before = rest.next_if(|(have, _)| **have == *path).map(|(_, looked)| looked);
             out.push(match before {
                 Some(before) if before.version == version => before.clone(),
+                // One that can't be read just now has not been edited, as far as anybody knows.
+                Some(before) if digest.note_text().is_none() => before.clone(),
                 Some(before) => Looked::of(digest, before.written.clone().on(today)),
                 None => {
                     let moved = moved.get_or_insert_with(|| self.gone(inputs));

@@ -67,6 +67,12 @@ impl Spool {
         file.write_all(&lines).inspect_err(|_| drop(file.set_len(end)))
     }
 
+    /// The file that hits are appended to; it need not be there.
+    #[must_use]
+    pub fn file(&self) -> &std::path::Path {
+        &self.file
+    }
+
     /// Reads what is spooled, to the last whole line; lines that can't be read are skipped and
     /// counted. A missing spool is an empty one.
     ///

@@ -26,7 +26,18 @@ pub(crate) enum Event {
     /// A run begins.
     Begins(Vec<Task>),
     /// It has ended.
-    Ended(Box<Result<ConsolidateReport, ConsolidateError>>),
+    Ended(Box<Result<ConsolidateReport, Unended>>),
+}
+
+/// Why a run gave no report.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Unended {
+    /// It could not begin, or was stopped: it comes later.
+    #[error("put off: {0}")]
+    PutOff(#[from] ConsolidateError),
+    /// A fault of ours.
+    #[error("failed: a fault in this program, please report it")]
+    Panicked,
 }
 
 type Run = JoinHandle<Result<ConsolidateReport, ConsolidateError>>;
@@ -125,8 +136,8 @@ impl Upkeep {
         })
     }
 
-    fn ended(&mut self, run: Run) -> Result<ConsolidateReport, ConsolidateError> {
-        let ended = run.join().unwrap_or(Err(ConsolidateError::Cancelled));
+    fn ended(&mut self, run: Run) -> Result<ConsolidateReport, Unended> {
+        let ended = run.join().map_or(Err(Unended::Panicked), |ended| ended.map_err(Unended::from));
         if ended.is_err() {
             self.next = Instant::now() + LATER;
         }
@@ -145,7 +156,7 @@ impl Upkeep {
     }
 
     /// Stops what runs and waits for its end, which is less than a second away.
-    pub(crate) fn end(mut self) -> Option<Result<ConsolidateReport, ConsolidateError>> {
+    pub(crate) fn end(mut self) -> Option<Result<ConsolidateReport, Unended>> {
         self.cancel.store(true, Ordering::SeqCst);
         let run = self.run.take()?;
         Some(self.ended(run))
@@ -160,8 +171,7 @@ struct Spool {
 
 impl Spool {
     fn of(vault: &Vault) -> Self {
-        let file = vault.root().join(&vault.layout().meta).join("access_spool.jsonl");
-        let mut spool = Self { file, known: None };
+        let mut spool = Self { file: vault.spool().file().to_owned(), known: None };
         spool.seen();
         spool
     }

@@ -6,12 +6,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use dormouse_consolidate::{ConsolidateConfig, ConsolidateError, ConsolidateReport, Task, TaskReport, TaskState};
+use dormouse_consolidate::{ConsolidateConfig, ConsolidateReport, Task, TaskReport, TaskState};
 use dormouse_vault::{Delta, NotePath, Problem, WatchOptions};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 
-use super::upkeep::{Event, Upkeep};
+use super::upkeep::{Event, Unended, Upkeep};
 use super::{Scene, runtime, warn};
 use crate::args::WatchArgs;
 use crate::output::{Output, dim};
@@ -61,6 +61,7 @@ pub(crate) fn run(scene: &Scene, args: &WatchArgs, out: &mut Output) -> Result<u
                 Some(Event::Changed(changed)) if delta.is_none() => delta = Some(changed),
                 Some(Event::Changed(changed)) => {
                     status.aside(|| out.line(&Line::of(&changed), |w| page(w, &changed)))?;
+                    left = left.map(|left| left - 1);
                 }
                 Some(Event::Begins(tasks)) => {
                     status.aside(|| out.line(&Line::UpkeepBegins { tasks: &tasks }, |w| begins(w, &tasks)))?;
@@ -70,7 +71,7 @@ pub(crate) fn run(scene: &Scene, args: &WatchArgs, out: &mut Output) -> Result<u
             }
             status.show(upkeep);
         }
-        if let Some(delta) = delta {
+        if let Some(delta) = delta.filter(|_| left != Some(0)) {
             status.aside(|| out.line(&Line::of(&delta), |w| page(w, &delta)))?;
             left = left.map(|left| left - 1);
         }
@@ -83,7 +84,7 @@ pub(crate) fn run(scene: &Scene, args: &WatchArgs, out: &mut Output) -> Result<u
 }
 
 /// How a run ended.
-fn tell(out: &mut Output, done: &Result<ConsolidateReport, ConsolidateError>) -> Result<()> {
+fn tell(out: &mut Output, done: &Result<ConsolidateReport, Unended>) -> Result<()> {
     match done {
         Ok(report) => out.line(&Line::UpkeepEnded { report: Some(report), error: None }, |w| {
             let state = |t: &TaskReport| match &t.state {
@@ -99,7 +100,7 @@ fn tell(out: &mut Output, done: &Result<ConsolidateReport, ConsolidateError>) ->
         Err(error) => {
             let message = error.to_string();
             out.line(&Line::UpkeepEnded { report: None, error: Some(&message) }, |w| {
-                writeln!(w, "{}", dim(format!("upkeep put off: {message}")))
+                writeln!(w, "{}", dim(format!("upkeep {message}")))
             })
         }
     }

@@ -1,7 +1,7 @@
 //! The second level: where there are more communities than a person takes in at a glance, those
 //! that links join are gathered into groups.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use dormouse_vault::meta::{Communities, Community, CommunityGroup};
 use dormouse_vault::{Csr, GraphError};
@@ -9,7 +9,9 @@ use dormouse_vault::{Csr, GraphError};
 use super::last_run::{ByHash, path_key};
 use super::leiden::Leiden;
 use crate::config::CommunitiesConfig;
+use crate::error::ConsolidateError;
 use crate::inputs::Inputs;
+use crate::progress::Watch;
 
 /// Communities on one level.
 const MOST: usize = 40;
@@ -29,7 +31,8 @@ pub(super) fn group(
     previous: Option<&Communities>,
     config: &CommunitiesConfig,
     seed: u64,
-) -> Result<Vec<CommunityGroup>, GraphError> {
+    watch: &Watch<'_>,
+) -> Result<Vec<CommunityGroup>, ConsolidateError> {
     let several: Vec<&Community> = communities.iter().filter(|c| c.members.len() > 1).collect();
     if several.len() <= MOST {
         return Ok(Vec::new());
@@ -39,7 +42,8 @@ pub(super) fn group(
     let mut parts = Vec::new();
     for _ in 0..HALVINGS {
         let leiden = Leiden { resolution, seed, ..Leiden::default() };
-        parts = super::members(&leiden.run(&between)?.membership);
+        parts = super::members(&leiden.run_from(&between, &[], &|| (watch.cancel)())?.membership);
+        watch.check()?;
         parts.retain(|part| part.len() > 1);
         let alone = several.len() - parts.iter().map(Vec::len).sum::<usize>();
         if parts.len() + alone <= MOST {
@@ -90,19 +94,20 @@ fn named(several: &[&Community], parts: Vec<Vec<u32>>, previous: Option<&Communi
         })
         .collect();
     let old = previous.map_or(&[][..], |p| &p.groups);
+    let home: BTreeMap<u32, u32> = old.iter().flat_map(|g| g.communities.iter().map(|c| (*c, g.id))).collect();
     let mut overlaps: Vec<(usize, u32, usize)> = Vec::new();
     for (at, group) in groups.iter().enumerate() {
-        for before in old {
-            let shared = group.communities.iter().filter(|id| before.communities.contains(id)).count();
-            if shared > 0 {
-                overlaps.push((shared, before.id, at));
-            }
+        let mut shared: BTreeMap<u32, usize> = BTreeMap::new();
+        for before in group.communities.iter().filter_map(|community| home.get(community)) {
+            *shared.entry(*before).or_insert(0) += 1;
         }
+        overlaps.extend(shared.into_iter().map(|(before, count)| (count, before, at)));
     }
     overlaps.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)).then(a.2.cmp(&b.2)));
     let mut given: BTreeMap<usize, u32> = BTreeMap::new();
+    let mut taken: BTreeSet<u32> = BTreeSet::new();
     for (_, id, at) in overlaps {
-        if !given.contains_key(&at) && !given.values().any(|taken| *taken == id) {
+        if !given.contains_key(&at) && taken.insert(id) {
             given.insert(at, id);
         }
     }

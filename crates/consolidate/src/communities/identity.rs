@@ -50,10 +50,13 @@ impl Before {
 
     /// Gives each group the id of the last run's community with the largest overlap, each id once,
     /// the largest overlaps first (ties by Jaccard, then id, then first member). New ones count on
-    /// from the largest id ever listed. O(n log n).
-    pub(super) fn assign(&self, inputs: &Inputs<'_>, groups: &[Vec<u32>]) -> Vec<Identity> {
-        if self.ids.is_empty() {
-            return (0..groups.len()).map(|i| Identity { id: i as u32, stability: 1.0 }).collect();
+    /// from `next`, the first id that none has had yet; also returns the one after those given.
+    /// O(n log n).
+    pub(super) fn assign(&self, inputs: &Inputs<'_>, groups: &[Vec<u32>], next: u32) -> (Vec<Identity>, u32) {
+        let mut next = self.ids.iter().max().map_or(0, |m| m.saturating_add(1)).max(next);
+        if self.ids.is_empty() && next == 0 {
+            let ids = (0..groups.len()).map(|i| Identity { id: i as u32, stability: 1.0 }).collect();
+            return (ids, groups.len() as u32);
         }
         let mut overlaps: Vec<(usize, f64, u32, usize)> = Vec::new();
         for (g, group) in groups.iter().enumerate() {
@@ -80,12 +83,12 @@ impl Before {
                 *slot = Some(Identity { id, stability: jaccard });
             }
         }
-        let mut next = self.ids.iter().max().map_or(0, |m| m.saturating_add(1));
         let fresh = |next: &mut u32| {
             let id = *next;
             *next = next.saturating_add(1);
             Identity { id, stability: 0.0 }
         };
-        given.into_iter().map(|identity| identity.unwrap_or_else(|| fresh(&mut next))).collect()
+        let ids = given.into_iter().map(|identity| identity.unwrap_or_else(|| fresh(&mut next))).collect();
+        (ids, next)
     }
 }

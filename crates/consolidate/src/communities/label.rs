@@ -12,6 +12,9 @@ use crate::error::ConsolidateError;
 use crate::inputs::{Digest, Inputs};
 use crate::progress::Watch;
 
+/// How labels are made; counts up when that changes, so that no label of another build is kept.
+pub(super) const LABELS: u32 = 2;
+
 /// A label with its terms.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Label {
@@ -33,25 +36,26 @@ const TRIED: usize = 40;
 
 /// One label a group; those of `kept` stand. A group of one note is labelled by its name. Linear in
 /// the texts of the groups to be labelled; of all groups when it is not known how often words occur
-/// in the vault, or when most are to be labelled.
+/// in the vault (`lasts` says whether what was counted before may serve), or when most are to be
+/// labelled.
 pub(super) fn label(
     vault: &Vault,
     inputs: &Inputs<'_>,
     groups: &[Vec<u32>],
-    kept: Vec<Option<Label>>,
+    (kept, lasts): (Vec<Option<Label>>, bool),
     wanted: usize,
     watch: &Watch<'_>,
 ) -> Result<Vec<Label>, ConsolidateError> {
     let notes = |which: bool| -> usize {
         groups.iter().zip(&kept).filter(|(_, kept)| kept.is_some() == which).map(|(group, _)| group.len()).sum()
     };
-    let known = if notes(false) <= notes(true) { Vocabulary::load(vault) } else { None };
+    let known = if lasts && notes(false) <= notes(true) { Vocabulary::load(vault) } else { None };
     let all = known.is_none() && notes(false) > 0;
     let mut gathered = Gathered::default();
     let mut counted: Vec<Option<Counted>> = Vec::with_capacity(groups.len());
     for (group, kept) in groups.iter().zip(&kept) {
         watch.check()?;
-        let count = if all || kept.is_none() { Some(Counted::of(inputs, group)) } else { None };
+        let count = if all || kept.is_none() { Some(Counted::of(inputs, group, watch)?) } else { None };
         if let Some(count) = count.as_ref().filter(|_| all) {
             gathered.add(count);
         }
@@ -93,10 +97,13 @@ struct Counted {
 }
 
 impl Counted {
-    fn of(inputs: &Inputs<'_>, group: &[u32]) -> Self {
+    fn of(inputs: &Inputs<'_>, group: &[u32], watch: &Watch<'_>) -> Result<Self, ConsolidateError> {
         let mut out = Self::default();
-        for digest in group.iter().filter_map(|&node| inputs.digests.get(node as usize).map(|d| (node, d))) {
-            let (node, digest) = digest;
+        let digests = group.iter().filter_map(|&node| inputs.digests.get(node as usize).map(|d| (node, d)));
+        for (at, (node, digest)) in digests.enumerate() {
+            if at % 64 == 0 {
+                watch.check()?;
+            }
             for (text, weight) in parts(digest) {
                 for word in content_words(&text) {
                     if word.chars().any(char::is_alphabetic) && !is_denial(&word) {
@@ -114,7 +121,7 @@ impl Counted {
                 }
             }
         }
-        out
+        Ok(out)
     }
 
     /// The words that may come to stand in the label.
@@ -218,7 +225,7 @@ struct Vocabulary {
 
 impl Vocabulary {
     const FILE: &'static str = "consolidate/words";
-    const HEAD: &'static [u8] = b"dormouse words 1\n";
+    const HEAD: &'static [u8] = b"dormouse words 2\n";
 
     fn total(&self, key: u64) -> Option<f32> {
         let at = self.words.binary_search_by_key(&key, |word| word.0).ok()?;

@@ -1,5 +1,7 @@
 //! What the last run left beside the themes themselves: `.dormouse/consolidate/themes`, from which
-//! the next run sees what has changed since. Losing it costs a run from scratch, and nothing else.
+//! the next run sees what has changed since. Losing it costs a run from scratch; in a vault of more
+//! than 10,000 digests, where a run keeps the labels of communities that did not change, labels may
+//! differ after that, since they are then made by the words of today.
 
 use std::collections::HashMap;
 use std::fs;
@@ -8,6 +10,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 use dormouse_vault::{Csr, NotePath, Vault};
 use serde::{Deserialize, Serialize};
 
+use super::label::LABELS;
 use crate::config::CommunitiesConfig;
 use crate::inputs::Inputs;
 use crate::rng::mix;
@@ -116,7 +119,6 @@ pub(super) fn settings(config: &CommunitiesConfig, seed: u64) -> u64 {
         config.source_coupling.to_bits(),
         config.hub_cap as u64,
         u64::from(config.starts),
-        config.terms as u64,
     ];
     parts.into_iter().fold(1, |hash, part| mix(hash ^ part))
 }
@@ -134,9 +136,11 @@ pub(super) fn notes(inputs: &Inputs<'_>, rows: &Csr) -> Vec<(u64, u64)> {
     (0_u32..).zip(&paths).map(|(node, &path)| (path, links(node))).collect()
 }
 
-/// What is in a group: the paths and the contents of its notes.
-pub(super) fn content(inputs: &Inputs<'_>, group: &[u32]) -> u64 {
-    group.iter().filter_map(|&node| inputs.digests.get(node as usize)).fold(1, |sum, digest| {
+/// What the label of a group depends on: how labels are made, how many terms they have, and the paths
+/// and the contents of its notes.
+pub(super) fn content(inputs: &Inputs<'_>, group: &[u32], terms: usize) -> u64 {
+    let made = mix(u64::from(LABELS) ^ mix(terms as u64));
+    group.iter().filter_map(|&node| inputs.digests.get(node as usize)).fold(made, |sum, digest| {
         let (first, second) = digest.note.version.as_bytes().split_at(8);
         let half = |bytes: &[u8]| bytes.first_chunk::<8>().map_or(0, |bytes| u64::from_le_bytes(*bytes));
         mix(sum ^ hash(digest.path().as_str()) ^ half(first).rotate_left(7) ^ half(second).rotate_left(29))

@@ -28,8 +28,9 @@ use crate::progress::Watch;
 
 /// The themes of `inputs`, and what the next run starts from, to be kept once they are written.
 /// `previous` gives the ids and, where it is still about as good, the partition. After a few
-/// changes to a large vault only their surroundings are searched, and only communities whose notes
-/// changed are labelled anew.
+/// changes to a large vault (more than 10,000 digests) only their surroundings are searched, and only
+/// communities whose notes changed are labelled anew, both with the help of what the last run left
+/// in the cache; in any other vault the result depends on the vault, `previous` and the seed alone.
 pub(crate) fn compute(
     vault: &Vault,
     inputs: &Inputs<'_>,
@@ -54,20 +55,23 @@ pub(crate) fn compute(
     watch.step(config.starts as usize + 2)?;
     let all = members(&found.partition.membership);
     let groups: Vec<Vec<u32>> = all.into_iter().filter(|m| config.list_singletons || m.len() > 1).collect();
-    let ids = before.assign(inputs, &groups);
+    let (ids, next_id) = before.assign(inputs, &groups, previous.map_or(0, |p| p.next_id));
     let hubs = graph.hubs(&groups, &found.partition.membership);
-    let contents: Vec<u64> = groups.iter().map(|group| last_run::content(inputs, group)).collect();
+    let contents: Vec<u64> = groups.iter().map(|group| last_run::content(inputs, group, config.terms)).collect();
     let labels = {
         let known: ByHash<u64> = last.iter().flat_map(|l| &l.contents).map(|&(id, c)| (u64::from(id), c)).collect();
         let old: ByHash<&Community> = listed.iter().map(|c| (u64::from(c.id), c)).collect();
+        // In a vault of the usual size nothing depends on what the cache holds, and in a large one labels
+        // by the words of long ago last until the next search from scratch.
+        let lasts = inputs.digests.len() > search::LARGE && !found.anew;
         let unchanged = |id: u32, content: u64| {
-            let same = known.get(&u64::from(id)) == Some(&content);
+            let same = lasts && known.get(&u64::from(id)) == Some(&content);
             old.get(&u64::from(id))
                 .filter(|_| same)
                 .map(|c| label::Label { label: c.label.clone(), terms: c.terms.clone() })
         };
         let kept = ids.iter().zip(&contents).map(|(id, &content)| unchanged(id.id, content)).collect();
-        label::label(vault, inputs, &groups, kept, config.terms, watch)?
+        label::label(vault, inputs, &groups, (kept, lasts), config.terms, watch)?
     };
     let mut communities: Vec<(Community, u64)> = Vec::with_capacity(groups.len());
     for ((((group, id), label), hub), content) in groups.iter().zip(ids).zip(labels).zip(hubs).zip(contents) {
@@ -82,7 +86,7 @@ pub(crate) fn compute(
     let contents = communities.iter().map(|(community, content)| (community.id, *content)).collect();
     let communities: Vec<Community> = communities.into_iter().map(|(community, _)| community).collect();
     let last = LastRun { settings, searched: found.searched, moved: found.moved, notes, contents };
-    let groups = groups::group(inputs, &graph.rows, &communities, previous, config, seed)?;
+    let groups = groups::group(inputs, &graph.rows, &communities, previous, config, seed, watch)?;
     watch.step(config.starts as usize + 3)?;
     let found = Communities {
         version: Communities::VERSION,
@@ -90,6 +94,7 @@ pub(crate) fn compute(
         seed,
         resolution: config.resolution,
         modularity: round(found.partition.modularity),
+        next_id,
         communities,
         groups,
     };

@@ -16,7 +16,7 @@ const KEEP_WITHIN: f64 = 0.005;
 /// In a vault with more notes one start and a few passes are enough: starts differ by less than
 /// 0.001 there, and later passes gain less than that. Only there is a search around what changed
 /// worth its loss.
-const LARGE: usize = 10_000;
+pub(super) const LARGE: usize = 10_000;
 /// Passes over a large vault.
 const PASSES: u32 = 4;
 /// What may be left to gain, so that themes that were found in few passes are kept as they are.
@@ -40,6 +40,8 @@ pub(super) struct Found {
     pub(super) searched: f64,
     /// Notes whose links changed since then.
     pub(super) moved: u64,
+    /// Whether everything was searched, not the surroundings of what changed alone.
+    pub(super) anew: bool,
 }
 
 /// `carried` is the last run's partition of the notes of now, `last` what is known of that run.
@@ -60,12 +62,12 @@ pub(super) fn search(
             let partition = ground.leiden(0).run_around(ground.rows, carried, &changed, &stop)?;
             watch.check()?;
             if nothing || partition.modularity + KEEP_WITHIN / 2.0 >= last.searched {
-                return Ok(Found { partition, searched: last.searched, moved });
+                return Ok(Found { partition, searched: last.searched, moved, anew: false });
             }
         }
     }
     let partition = ground.search_anew(carried, watch)?;
-    Ok(Found { searched: partition.modularity, partition, moved: 0 })
+    Ok(Found { searched: partition.modularity, partition, moved: 0, anew: true })
 }
 
 impl Ground<'_> {

@@ -98,6 +98,19 @@ fn usual_form(term: &str, texts: &[String]) -> String {
 /// Characters that join Chinese words and belong to none.
 pub(super) const PARTICLES: &str =
     "的了是在和与也就都而及或我你他她它谁这那有不把被让给对从到为以着过里个们之其于等每很再还又并但若如所将会能要";
+/// Common words with such a character in them: beside it the other one is a piece of this word, and of
+/// no other.
+const JOINED: &[&str] = &[
+    "要求", "需要", "重要", "主要", "必要", "简要", "摘要", "概要", "纪要", "要点", "要素", "能力", "能够", "功能",
+    "性能", "可能", "智能", "会议", "会话", "会员", "社会", "机会", "对象", "对比", "对话", "对应", "针对", "校对",
+    "反对", "核对", "可以", "所以", "以及", "以后", "以前", "目的", "了解", "其他", "其中", "过程", "过去", "过期",
+    "过滤", "通过", "超过", "为了", "认为", "行为", "作为", "成为", "因为", "从而", "和平", "与其", "参与", "被动",
+    "让步", "给予", "到达", "达到", "得到", "收到", "里程", "之前", "之后", "等待", "等级", "等于", "平等", "再次",
+    "还原", "归还", "个人", "整个", "各个", "所有", "场所", "或者", "在线", "存在", "现在", "正在", "是否", "但是",
+    "就绪", "成就", "有效", "没有", "只有", "具有", "不同", "不断", "不足", "不变", "把握", "着手", "由于", "关于",
+    "对于", "用于", "基于", "而且", "然而", "及时", "涉及", "如果", "例如", "并行", "合并", "并发", "并且", "我们",
+    "你们", "他们", "将来", "即将", "每天", "每次", "每周", "很多", "这样", "这里", "那么", "那里", "也许", "都市",
+];
 /// The longest word that a pair grows to, in characters.
 const LONGEST: usize = 6;
 /// Places that are looked at.
@@ -120,15 +133,36 @@ struct Window {
 fn whole_word(pair: &str, texts: &[String]) -> Option<String> {
     let mut windows: BTreeMap<String, Window> = BTreeMap::new();
     let mut places = 0;
-    let inside = |c: &char| is_cjk(*c) && !PARTICLES.contains(*c);
+    let inside = |c: char| is_cjk(c) && !PARTICLES.contains(c);
+    let joined = |a: char, b: char| JOINED.contains(&[a, b].iter().collect::<String>().as_str());
     for text in texts {
         for (at, found) in text.match_indices(pair) {
             places += 1;
             if places > PLACES {
                 break;
             }
-            let before: Vec<char> = text.get(..at)?.chars().rev().take(LONGEST).take_while(inside).collect();
-            let after: Vec<char> = text.get(at + found.len()..)?.chars().take(LONGEST).take_while(inside).collect();
+            let (head, tail) = (text.get(..at)?, text.get(at + found.len()..)?);
+            let piece = |a: Option<char>, b: Option<char>| a.zip(b).is_some_and(|(a, b)| joined(a, b));
+            if piece(head.chars().next_back(), found.chars().next())
+                || piece(found.chars().next_back(), tail.chars().next())
+            {
+                continue;
+            }
+            let before: Vec<char> = head
+                .chars()
+                .rev()
+                .zip(head.chars().rev().skip(1).map(Some).chain([None]))
+                .take(LONGEST)
+                .take_while(|(c, outer)| inside(*c) && !outer.is_some_and(|outer| !inside(outer) && joined(outer, *c)))
+                .map(|(c, _)| c)
+                .collect();
+            let after: Vec<char> = tail
+                .chars()
+                .zip(tail.chars().skip(1).map(Some).chain([None]))
+                .take(LONGEST)
+                .take_while(|(c, outer)| inside(*c) && !outer.is_some_and(|outer| !inside(outer) && joined(*c, outer)))
+                .map(|(c, _)| c)
+                .collect();
             let spare = LONGEST.saturating_sub(pair.chars().count());
             for left in 0..=before.len().min(spare) {
                 for right in 0..=after.len().min(spare - left) {
@@ -183,6 +217,17 @@ mod tests {
         assert_eq!(written("索引", text), "索引");
         assert_eq!(written("文检", text), "–");
         assert_eq!(written("索索", text), "–");
+    }
+
+    #[test]
+    fn a_piece_of_a_word_that_is_none_itself_is_cut_off() {
+        let text = "团队要求审计页短小。客户要求审计页清楚。";
+        assert_eq!(written("审计", text), "审计页");
+        assert_eq!(written("求审", text), "–");
+        let text = "备份需要验证。恢复备份需要时间。";
+        assert_eq!(written("备份", text), "备份");
+        assert_eq!(written("份需", text), "–");
+        assert_eq!(written("记录", "会议记录归档。会议记录公开。"), "记录");
     }
 
     #[test]

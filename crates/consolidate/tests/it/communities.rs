@@ -169,3 +169,37 @@ fn singletons_can_be_left_out() {
     assert_eq!(meta::<Communities>(&vault).communities.len(), 2);
     assert_eq!(report.tasks[0].numbers["alone"], 1);
 }
+
+#[test]
+fn an_id_of_a_community_that_is_gone_is_never_given_again() {
+    let vault = temp_vault(&two_triangles());
+    consolidate(&vault, NOON, &[Task::Communities]);
+    assert_eq!(meta::<Communities>(&vault).next_id, 2);
+    ["b1", "b2", "b3"].iter().for_each(|name| vault.remove(&format!("digest/wiki/{name}.md")));
+    consolidate(&vault, NOON, &[Task::Communities]);
+    ["c1", "c2", "c3"].iter().for_each(|name| {
+        vault.write(&format!("digest/wiki/{name}.md"), "[[c1]] [[c2]] [[c3]]\n");
+    });
+    consolidate(&vault, NOON, &[Task::Communities]);
+    let found: Vec<u32> = meta::<Communities>(&vault).communities.iter().map(|c| c.id).collect();
+    assert_eq!(found, [0, 2]);
+}
+
+#[test]
+fn what_the_cache_holds_changes_nothing_in_a_vault_of_the_usual_size() {
+    let vault = temp_vault(&two_triangles());
+    consolidate(&vault, NOON, &[Task::Communities]);
+    vault.write("digest/wiki/a1.md", "another theme altogether [[a2]] [[a3]]\n");
+    let other = temp_vault(&vault.dump());
+    consolidate(&vault, NOON, &[Task::Communities]);
+    consolidate(&other, NOON, &[Task::Communities]);
+    assert_eq!(vault.read("meta/communities.json"), other.read("meta/communities.json"));
+}
+
+#[test]
+fn a_signal_of_a_clock_that_was_ahead_is_written_again() {
+    let vault = temp_vault(&two_triangles());
+    consolidate(&vault, "2026-11-30T20:00:00Z", &[Task::Communities]);
+    consolidate(&vault, "2026-11-30T12:00:00Z", &[Task::Communities]);
+    assert_eq!(meta::<Communities>(&vault).computed_at.to_rfc3339(), "2026-11-30T12:00:00+00:00");
+}

@@ -64,6 +64,9 @@ pub struct Communities {
     pub resolution: f64,
     /// Modularity of the partition on the undirected link graph.
     pub modularity: f64,
+    /// The first id that no community has had yet: an id never means two.
+    #[serde(default)]
+    pub next_id: u32,
     /// In order of size, then id.
     pub communities: Vec<Community>,
     /// The second level, when more than forty communities have two members or more; in order of
