@@ -50,6 +50,9 @@ pub struct ContextCitation {
     pub lines: (u32, u32),
     /// Whether the text is a part of a longer block.
     pub cut: bool,
+    /// The blocks that a digest's fact comes from.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sources: Vec<Citation>,
 }
 
 /// A passage that may go in.
@@ -62,6 +65,10 @@ struct Piece {
     lines: (u32, u32),
     text: String,
     cut: bool,
+    /// A digest's.
+    fact: bool,
+    /// What it cites.
+    cites: Vec<Citation>,
 }
 
 /// Packs the best of `recall` for `query`: up to half of the budget facts of digests, then the
@@ -80,7 +87,7 @@ pub(crate) fn pack(recall: &Recall, query: &str, budget: usize) -> Result<Contex
     let mut packing = Packing { budget, ..Packing::default() };
     let mut cited: Vec<Citation> = Vec::new();
     for (hit, passage) in ranked(&digests) {
-        if packing.add(piece(hit, passage), "## What is known", budget / 2) {
+        if packing.add(fact(hit, passage), "## What is known", budget / 2) {
             cited.extend(passage.cites.iter().cloned());
         }
     }
@@ -96,10 +103,10 @@ pub(crate) fn pack(recall: &Recall, query: &str, budget: usize) -> Result<Contex
     }
     // What the facts left of their half, and sources could not use, goes to further facts.
     for (hit, passage) in ranked(&digests) {
-        packing.add(piece(hit, passage), "## What is known further", budget);
+        packing.add(fact(hit, passage), "## What is known further", budget);
     }
-    let tokens = estimate_tokens(&packing.markdown);
-    let Packing { markdown, citations, .. } = packing;
+    let (markdown, citations) = packing.render();
+    let tokens = estimate_tokens(&markdown);
     // What did not get in was not returned.
     let mut cited: Vec<NotePath> = citations.iter().map(|citation| citation.path.clone()).collect();
     cited.sort();
@@ -130,7 +137,15 @@ fn piece(hit: &Hit, passage: &Passage) -> Piece {
         lines: passage.lines,
         text: passage.text.clone(),
         cut: passage.cut,
+        fact: false,
+        cites: Vec::new(),
     }
+}
+
+/// A digest's passage: what it states, and apart from it where that comes from.
+fn fact(hit: &Hit, passage: &Passage) -> Piece {
+    let text = without_provenance(&passage.text);
+    Piece { text, fact: true, cites: passage.cites.clone(), ..piece(hit, passage) }
 }
 
 /// The block that a digest cites, read from its note at the snapshot's version.
@@ -151,66 +166,124 @@ fn cited_block(recall: &Recall, cite: &Citation) -> Option<Piece> {
         lines: passage.lines,
         text: passage.text,
         cut: passage.cut,
+        fact: false,
+        cites: Vec::new(),
     })
 }
 
 #[derive(Default)]
 struct Packing {
-    markdown: String,
-    citations: Vec<ContextCitation>,
-    section: &'static str,
+    /// In the order of their first pieces.
+    sections: Vec<(&'static str, Vec<Group>)>,
     texts: BTreeSet<String>,
     budget: usize,
 }
 
+/// Facts of one digest, or one passage of another note.
+struct Group {
+    pieces: Vec<Piece>,
+}
+
 impl Packing {
-    /// Adds a piece unless it is there already or the whole would pass `limit`.
+    /// Adds a piece unless it is there already or the whole would pass `limit`. Linear in what is there.
     fn add(&mut self, piece: Piece, section: &'static str, limit: usize) -> bool {
         let folded = crate::text::fold(&piece.text);
         if piece.text.is_empty() || self.has(&piece) || self.texts.contains(&folded) {
             return false;
         }
-        let number = self.citations.len() + 1;
-        let mut more = String::new();
-        if self.section != section {
-            more.push_str(section);
-            more.push_str("\n\n");
+        let at = self.sections.iter().position(|(name, _)| *name == section).unwrap_or_else(|| {
+            self.sections.push((section, Vec::new()));
+            self.sections.len() - 1
+        });
+        let Some((_, groups)) = self.sections.get_mut(at) else { return false };
+        let home = groups.iter().position(|g| piece.fact && g.pieces.iter().all(|p| p.fact && p.path == piece.path));
+        match home.and_then(|home| groups.get_mut(home)) {
+            Some(group) => group.pieces.push(piece),
+            None => groups.push(Group { pieces: vec![piece] }),
         }
-        more.push_str(&entry(number, &piece));
-        // Never less than the estimate of both together.
-        if estimate_tokens(&self.markdown) + estimate_tokens(&more) > limit.min(self.budget) {
-            return false;
+        if estimate_tokens(&self.render().0) <= limit.min(self.budget) {
+            self.texts.insert(folded);
+            return true;
         }
-        self.markdown.push_str(&more);
-        self.section = section;
-        self.texts.insert(folded);
-        let Piece { path, block_id, lines, cut, .. } = piece;
-        self.citations.push(ContextCitation { number, path, block_id, lines, cut });
-        true
+        if let Some((_, groups)) = self.sections.get_mut(at) {
+            let home = home.unwrap_or(groups.len().saturating_sub(1));
+            groups.get_mut(home).into_iter().for_each(|group| drop(group.pieces.pop()));
+            groups.retain(|group| !group.pieces.is_empty());
+        }
+        self.sections.retain(|(_, groups)| !groups.is_empty());
+        false
     }
 
     /// Whether lines of it are there already; no two blocks share a line.
     fn has(&self, piece: &Piece) -> bool {
-        let meets = |c: &ContextCitation| c.lines.0 <= piece.lines.1 && piece.lines.0 <= c.lines.1;
-        self.citations.iter().any(|citation| citation.path == piece.path && meets(citation))
+        let meets = |p: &Piece| p.lines.0 <= piece.lines.1 && piece.lines.0 <= p.lines.1;
+        let mut all = self.sections.iter().flat_map(|(_, groups)| groups).flat_map(|group| &group.pieces);
+        all.any(|have| have.path == piece.path && meets(have))
+    }
+
+    /// The text, and what its numbers mean.
+    fn render(&self) -> (String, Vec<ContextCitation>) {
+        let mut markdown = String::new();
+        let mut citations: Vec<ContextCitation> = Vec::new();
+        for (section, groups) in &self.sections {
+            markdown.push_str(section);
+            markdown.push_str("\n\n");
+            for group in groups {
+                markdown.push_str(&entry(citations.len() + 1, &group.pieces));
+                for piece in &group.pieces {
+                    citations.push(ContextCitation {
+                        number: citations.len() + 1,
+                        path: piece.path.clone(),
+                        block_id: piece.block_id.clone(),
+                        lines: piece.lines,
+                        cut: piece.cut,
+                        sources: piece.cites.clone(),
+                    });
+                }
+            }
+        }
+        (markdown, citations)
     }
 }
 
 /// `[1] [[path#^id|Name › Heading]] · 2026-11-30 · line 4`, and the text in a fence that is longer than
-/// any run of backticks in it.
-fn entry(number: usize, piece: &Piece) -> String {
+/// any run of backticks in it. Several facts of one digest stand in one fence, a line each, behind
+/// their numbers and lines: `[1]–[3] [[path|Name]] · lines 4, 7, 9`.
+fn entry(number: usize, pieces: &[Piece]) -> String {
+    let Some(piece) = pieces.first() else { return String::new() };
     let mut label: Vec<&str> = vec![piece.name.as_str()];
-    label.extend(piece.headings.iter().map(String::as_str).filter(|heading| *heading != piece.name));
+    if !piece.fact {
+        label.extend(piece.headings.iter().map(String::as_str).filter(|heading| *heading != piece.name));
+    }
     let label = label.join(" › ").replace(|c: char| matches!(c, '|' | '[' | ']' | '`') || c.is_control(), " ");
     let date = piece.date.map(|day| format!(" · {day}")).unwrap_or_default();
-    let lines = match piece.lines {
-        (first, last) if first == last => format!("line {first}"),
-        (first, last) => format!("lines {first}–{last}"),
+    let span = |(first, last): (u32, u32)| if first == last { first.to_string() } else { format!("{first}–{last}") };
+    let plural = if pieces.len() > 1 || piece.lines.0 != piece.lines.1 { "s" } else { "" };
+    let lines = pieces.iter().map(|piece| span(piece.lines)).collect::<Vec<_>>().join(", ");
+    let part = if pieces.iter().any(|piece| piece.cut) { ", in part" } else { "" };
+    let anchor = piece.block_id.as_deref().filter(|_| pieces.len() == 1);
+    let link = link(&piece.path, anchor, truncate_chars(&label, LABEL_CHARS).trim());
+    let numbers = match pieces.len() {
+        1 => format!("[{number}]"),
+        count => format!("[{number}]–[{}]", number + count - 1),
     };
-    let part = if piece.cut { ", in part" } else { "" };
-    let link = link(&piece.path, piece.block_id.as_deref(), truncate_chars(&label, LABEL_CHARS).trim());
-    let fence = "`".repeat(longest_run(&piece.text).max(2) + 1);
-    format!("[{number}] {link}{date} · {lines}{part}\n{fence}note\n{}\n{fence}\n\n", piece.text.trim_end_matches('\n'))
+    let text = pieces.iter().map(|piece| piece.text.trim_end_matches('\n')).collect::<Vec<_>>().join("\n");
+    let fence = "`".repeat(longest_run(&text).max(2) + 1);
+    format!("{numbers} {link}{date} · line{plural} {lines}{part}\n{fence}note\n{text}\n{fence}\n\n")
+}
+
+/// A fact without the fields that say where it comes from; as it is where there is nothing else.
+fn without_provenance(text: &str) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find("(derived_from::") {
+        let (before, field) = rest.split_at(at);
+        let Some(end) = field.find("]])").map(|end| end + 3) else { break };
+        out.push_str(before.trim_end_matches(' '));
+        rest = field.get(end..).unwrap_or("");
+    }
+    out.push_str(rest);
+    if out.chars().any(char::is_alphanumeric) { out } else { text.to_owned() }
 }
 
 /// A link to a note, and a block of it, that Obsidian resolves: a wikilink, and for a path with signs

@@ -40,7 +40,7 @@ pub(crate) struct BlockEvidence {
     pub(crate) meant: f64,
     /// The share of the digest blocks that cite it.
     pub(crate) lent: f64,
-    /// Whether the person speaks whom the query is about.
+    /// Whether the person speaks whom the query is about, or, in a digest, is the one written of.
     pub(crate) spoken: bool,
     /// The terms in its own text, a bit each.
     words: u64,
@@ -147,12 +147,18 @@ impl<'a> Bm25<'a> {
         self.weight(at) * self.rare(at).note * self.saturate(count, self.average)
     }
 
+    /// Whether a term is the name of the person whom the query is about.
+    fn is_subject(&self, at: usize) -> bool {
+        let term = self.terms.terms.get(at).map(|term| &term.text);
+        term.is_some() && term == self.terms.subject_term.as_ref()
+    }
+
     fn text(&self, words: &[(usize, f64)]) -> f64 {
         words.iter().map(|(at, count)| self.in_body(*at, *count, 0.0)).sum()
     }
 
     /// Weighs what stands in a note, and says what its blocks could lend. Linear.
-    pub(crate) fn weigh(&self, note: &NoteTerms) -> (NoteEvidence, Vec<Lender>) {
+    pub(crate) fn weigh(&self, note: &NoteTerms, digest: bool) -> (NoteEvidence, Vec<Lender>) {
         let mut out = NoteEvidence::default();
         let mut lenders: Vec<Lender> = Vec::new();
         let mut counts: Vec<f64> = vec![0.0; self.terms.terms.len()];
@@ -174,6 +180,7 @@ impl<'a> Bm25<'a> {
                         out.qualifies |= self.qualifies(at);
                     }
                     Field::Header => {
+                        block.spoken |= digest && self.is_subject(at);
                         block.own += self.in_header(at);
                         out.qualifies |= self.qualifies(at);
                     }
@@ -247,7 +254,7 @@ impl<'a> Weighing<'a> {
 
     /// Takes in a note; `cited` is what its blocks cite, for one that lends.
     pub(crate) fn add(&mut self, note: &NoteTerms, cited: Option<&Cited>) {
-        let (evidence, lenders) = self.bm25.weigh(note);
+        let (evidence, lenders) = self.bm25.weigh(note, cited.is_some());
         self.notes.insert(note.note, evidence);
         for lender in lenders {
             let places = cited.and_then(|cited| cited.get(&lender.block)).filter(|places| !places.is_empty());

@@ -41,6 +41,8 @@ pub(crate) struct Terms {
     pub(crate) names: Vec<String>,
     /// The one of them whom the query is about.
     pub(crate) subject: Option<usize>,
+    /// That one's name as it stands in text.
+    pub(crate) subject_term: Option<String>,
     /// How the words were read.
     pub(crate) notices: Vec<String>,
 }
@@ -80,6 +82,9 @@ pub(crate) fn look_up(
     if form {
         out.names = names(view, &words)?;
         out.subject = subject(&words, text, &out.names);
+        let subject = out.subject.and_then(|at| out.names.get(at));
+        let named = words.iter().find(|word| Some(&word.surface) == subject);
+        out.subject_term = named.and_then(|word| word.terms.first()).map(|(_, term)| term.clone());
     }
     let mut weights: BTreeMap<String, (f64, bool, usize)> = BTreeMap::new();
     for (at, word) in words.iter().enumerate() {
