@@ -184,6 +184,7 @@ fn of_merge(error: &MergeError) -> (&'static str, Option<&'static str>) {
         MergeError::SameLabel { .. } | MergeError::Open { .. } | MergeError::Properties { .. } => {
             ("not-in-place", Some("nothing was changed"))
         }
+        MergeError::Links { .. } | MergeError::TrashFull { .. } => ("denied", Some("nothing was changed")),
         MergeError::Unwritable { .. } => ("unwritable", Some("nothing was changed")),
         MergeError::Vault(error) => of_vault(error),
         _ => ("failed", None),

@@ -272,12 +272,12 @@ impl Run<'_> {
     fn duplicates(&mut self, report: &mut ConsolidateReport, done: &mut TaskReport) -> Result<(), ConsolidateError> {
         let context = &self.context;
         let inputs = self.inputs()?;
-        let copies = duplicates::conflict_copies(context.vault, &inputs.snapshot)?;
         let dismissed = self.meta::<Dismissed>(report);
         let watch = self.watch(Task::Duplicates);
+        let copies = duplicates::conflict_copies(context.vault, &inputs.snapshot, &watch)?;
         watch.begin(inputs.digests.len());
         let signed = duplicates::sign(context.vault, inputs, &watch)?;
-        let known = duplicates::Known { dismissed: dismissed.as_ref(), vectors: self.vectors };
+        let known = duplicates::Known { dismissed: dismissed.as_ref(), vectors: self.vectors, vault: context.vault };
         let config = &context.config.duplicates;
         let pairs = duplicates::find(inputs, &signed, copies, known, config, &watch)?;
         let page = self.todays_page("duplicates")?;

@@ -126,6 +126,7 @@ impl Stage {
             Self::Dream => "dream",
             Self::Consolidate => "consolidate",
             Self::Index => "index",
+            Self::Dismissals => "dismissals",
         }
     }
 }

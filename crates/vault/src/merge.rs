@@ -122,18 +122,33 @@ pub enum MergeError {
         /// The link as it stands.
         link: String,
     },
+    /// The links can't be written anew for another reason.
+    #[error("{path}: its links can't be written for the note that stays: {source}")]
+    Links {
+        /// The note that goes.
+        path: NotePath,
+        /// Why.
+        source: Box<RenameError>,
+    },
+    /// The trash has no free name left for the note that goes.
+    #[error("{path}: no name is free for it in the trash; empty `.trash` and try again")]
+    TrashFull {
+        /// The note that goes.
+        path: NotePath,
+    },
     /// A file could not be read.
     #[error(transparent)]
     Vault(#[from] VaultError),
 }
 
-impl From<RenameError> for MergeError {
-    fn from(error: RenameError) -> Self {
+impl MergeError {
+    /// What was in the way of writing the links to `drop` anew.
+    fn of_links(drop: &NotePath, error: RenameError) -> Self {
         match error {
             RenameError::Unwritable { path, line, link } => Self::Unwritable { path, line, link },
             RenameError::Vault(error) => Self::Vault(error),
             RenameError::NotFound { path } => Self::NotFound { path },
-            other => Self::Vault(VaultError::Io { path: "".into(), source: std::io::Error::other(other) }),
+            other => Self::Links { path: drop.clone(), source: Box::new(other) },
         }
     }
 }
@@ -153,17 +168,18 @@ pub fn plan(vault: &Vault, keep: &NotePath, drop: &NotePath) -> Result<Merging, 
     let moves: Moves = [(drop.clone(), keep.clone())].into_iter().collect();
     let after = moves.after(&now);
     let mut planner = Planner { vault, now: &now, after: &after, moves: &moves, report: rename::Report::default() };
-    let stays = whole(planner.respell(&keep)?, &keep)?;
-    let goes = whole(planner.respell(&drop)?, &drop)?;
+    let of_links = |error| MergeError::of_links(&drop, error);
+    let stays = whole(planner.respell(&keep).map_err(of_links)?, &keep)?;
+    let goes = whole(planner.respell(&drop).map_err(of_links)?, &drop)?;
     let mut others = Vec::new();
     for source in moves.concerned(&now).into_iter().filter(|source| *source != keep && *source != drop) {
-        others.extend(planner.respell(&source)?.map(|respelling| (source, respelling)));
+        others.extend(planner.respell(&source).map_err(of_links)?.map(|respelling| (source, respelling)));
     }
     let sources = || [(&keep, &stays), (&drop, &goes)].into_iter().chain(others.iter().map(|(path, r)| (path, r)));
     let named = anchors::block_ids(&now, &drop, sources());
     let joined = Joined::of(&keep, &stays, &goes, &named)?;
     let anchors = Anchors::new(&goes.doc, &joined);
-    let mut report = Report::new(&keep, &drop, trash(vault, &drop));
+    let mut report = Report::new(&keep, &drop, trash(vault, &drop)?);
     let mut set = ChangeSet::new(Writer::Person, Conservation::Merge { keep: keep.clone(), drop: drop.clone() });
     // Of the two themselves the links are written again with their anchors, and the texts joined anew.
     let mut turned: BTreeMap<bool, Respelling> = BTreeMap::new();
@@ -232,14 +248,15 @@ fn unwritable(path: &NotePath, respelling: &Respelling) -> MergeError {
 }
 
 /// A free name in the trash: the note's own, with a number behind it where that is taken.
-fn trash(vault: &Vault, drop: &NotePath) -> NotePath {
+fn trash(vault: &Vault, drop: &NotePath) -> Result<NotePath, MergeError> {
     let (stem, extension) = (drop.stem(), drop.extension());
     let named = |n: usize| match n {
         1 => NotePath::new(&format!("{TRASH}/{stem}.{extension}")),
         n => NotePath::new(&format!("{TRASH}/{stem} {n}.{extension}")),
     };
     let is_free = |path: &NotePath| fs::collision(&vault.root().join(path.as_disk()), None).is_none();
-    (1..10_000).filter_map(|n| named(n).ok()).find(is_free).unwrap_or_else(|| drop.clone())
+    let free = (1..10_000).filter_map(|n| named(n).ok()).find(is_free);
+    free.ok_or_else(|| MergeError::TrashFull { path: drop.clone() })
 }
 
 /// The text of the note that stays: joined, with the properties and edges of both.

@@ -76,6 +76,8 @@ pub enum Stage {
     Consolidate,
     /// The embedded search index's writer.
     Index,
+    /// A change to the pairs of notes that a person keeps apart.
+    Dismissals,
 }
 
 /// A held stage lock; released when dropped, and by the kernel when the process dies.

@@ -1,9 +1,12 @@
 //! Pairs that a person has looked at and wants to keep apart: `meta/dismissed.json`.
 
 use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
 
 use dormouse_vault::meta::{Artefact, Dismissed, DismissedPair};
-use dormouse_vault::{ChangeSet, Clock, Conservation, NotePath, Vault, Version, Writer};
+use dormouse_vault::{
+    ChangeSet, Clock, CommitError, Conservation, NotePath, Stage, StageLock, Vault, Version, Writer,
+};
 
 use super::signature::Signature;
 use crate::error::ConsolidateError;
@@ -27,7 +30,8 @@ pub(super) fn holds(dismissed: &Dismissed, a: (&NotePath, Version), b: (&NotePat
 ///
 /// # Errors
 /// [`ConsolidateError::Vault`] when a note can't be read (or both are the same one),
-/// [`ConsolidateError::Commit`] when nothing can be written.
+/// [`ConsolidateError::Unreadable`] when the file of dismissals can't be read, [`ConsolidateError::Commit`]
+/// when nothing can be written, or another dismissal holds the file for longer than two seconds.
 pub fn dismiss(vault: &Vault, a: &NotePath, b: &NotePath, clock: &dyn Clock) -> Result<bool, ConsolidateError> {
     let (a, b) = if a <= b { (a, b) } else { (b, a) };
     let pair = DismissedPair {
@@ -47,7 +51,7 @@ pub fn dismiss(vault: &Vault, a: &NotePath, b: &NotePath, clock: &dyn Clock) -> 
 /// one.
 ///
 /// # Errors
-/// [`ConsolidateError::Commit`] when nothing can be written.
+/// As [`dismiss`].
 pub fn undismiss(vault: &Vault, a: &NotePath, b: &NotePath, clock: &dyn Clock) -> Result<bool, ConsolidateError> {
     let key = if a <= b { (a.clone(), b.clone()) } else { (b.clone(), a.clone()) };
     change(vault, clock, |pairs| pairs.remove(&key).is_some())
@@ -80,7 +84,7 @@ pub fn dismissals(vault: &Vault) -> Vec<Dismissal> {
         .collect()
 }
 
-fn says_now(vault: &Vault, path: &NotePath) -> Result<Version, ConsolidateError> {
+pub(super) fn says_now(vault: &Vault, path: &NotePath) -> Result<Version, ConsolidateError> {
     let read = vault.read(path)?;
     let doc = dormouse_vault::Document::parse(&read.text);
     Ok(says(&Signature::of(&Reading::of(&doc, &read.text).statement())))
@@ -88,9 +92,30 @@ fn says_now(vault: &Vault, path: &NotePath) -> Result<Version, ConsolidateError>
 
 type Pairs = BTreeMap<(NotePath, NotePath), DismissedPair>;
 
+/// How long a dismissal waits for another one.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// Waits for whoever changes the file at the same time.
+fn hold(vault: &Vault) -> Result<StageLock, CommitError> {
+    let start = Instant::now();
+    loop {
+        match vault.lock_stage(Stage::Dismissals) {
+            Err(CommitError::Locked { .. }) if start.elapsed() < PATIENCE => {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            held => return held,
+        }
+    }
+}
+
 /// Changes the file; when `act` says that nothing is new, nothing is written.
 fn change(vault: &Vault, clock: &dyn Clock, act: impl FnOnce(&mut Pairs) -> bool) -> Result<bool, ConsolidateError> {
-    let old = vault.meta::<Dismissed>().value.map(|d| d.pairs).unwrap_or_default();
+    let _held = hold(vault)?;
+    let loaded = vault.meta::<Dismissed>();
+    if let Some(problem) = loaded.problem {
+        return Err(ConsolidateError::Unreadable { problem: Box::new(problem) });
+    }
+    let old = loaded.value.map(|d| d.pairs).unwrap_or_default();
     let mut pairs: Pairs = old.into_iter().map(|p| ((p.a.clone(), p.b.clone()), p)).collect();
     if !act(&mut pairs) {
         return Ok(false);

@@ -4,6 +4,8 @@
 use dormouse_vault::NotePath;
 
 use super::candidates::COMMON;
+use crate::error::ConsolidateError;
+use crate::progress::Watch;
 use crate::rng::{SplitMix64, mix};
 
 /// Vectors of notes, of whoever has some. One that is missing, of another length than the rest, or
@@ -46,12 +48,13 @@ pub(super) fn cosine(a: Option<&Unit>, b: Option<&Unit>) -> f64 {
 
 /// Pairs of indices that may mean the same. Near-linear: of a crowded bucket each is paired with its
 /// next neighbours.
-pub(super) fn pairs(units: &[Option<Unit>]) -> Vec<(u32, u32)> {
+pub(super) fn pairs(units: &[Option<Unit>], watch: &Watch<'_>) -> Result<Vec<(u32, u32)>, ConsolidateError> {
     let Some(length) = units.iter().flatten().map(Vec::len).next().filter(|n| *n > 0) else {
-        return Vec::new();
+        return Ok(Vec::new());
     };
     let mut out = Vec::new();
     for table in 0..TABLES as u64 {
+        watch.check()?;
         let planes: Vec<Vec<(usize, f32)>> = (0..BITS as u64).map(|bit| plane(mix(table << 8 | bit), length)).collect();
         let mut keyed: Vec<(u32, u32)> = units
             .iter()
@@ -67,7 +70,7 @@ pub(super) fn pairs(units: &[Option<Unit>]) -> Vec<(u32, u32)> {
     }
     out.sort_unstable();
     out.dedup();
-    out
+    Ok(out)
 }
 
 fn plane(seed: u64, length: usize) -> Vec<(usize, f32)> {
@@ -101,7 +104,8 @@ mod tests {
             let b = a.iter().zip(&noise).map(|(x, n)| x + 0.3 * n).collect();
             units.extend([scaled(a), scaled(b)]);
         }
-        let pairs = pairs(&units);
+        let watch = Watch { task: crate::Task::Duplicates, progress: &crate::Silent, cancel: &|| false };
+        let pairs = pairs(&units, &watch).unwrap();
         let met = (0..200_u32).filter(|i| pairs.binary_search(&(2 * i, 2 * i + 1)).is_ok()).count();
         assert!(met >= 190, "{met}");
         assert!(pairs.len() < 20_000, "{}", pairs.len());

@@ -18,9 +18,10 @@ mod signature;
 
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
+use std::time::Duration;
 
 use dormouse_vault::meta::Dismissed;
-use dormouse_vault::{Layer, NotePath, Snapshot, Vault, VaultError};
+use dormouse_vault::{Layer, NotePath, Snapshot, Vault};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use similar::TextDiff;
@@ -112,12 +113,13 @@ pub struct DuplicatePair {
 }
 
 /// What a search knows beside the notes.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy)]
 pub(crate) struct Known<'a> {
     /// Pairs that are not to be shown again.
     pub(crate) dismissed: Option<&'a Dismissed>,
     /// Vectors, when a caller has any.
     pub(crate) vectors: Option<&'a dyn Vectors>,
+    pub(crate) vault: &'a Vault,
 }
 
 /// All pairs: conflict copies first, then the most certain, then by path. Near-linear: only notes that share a rare feature, a text, a name or
@@ -140,10 +142,11 @@ pub(crate) fn find(
     let units = known.vectors.map(|vectors| meaning::units(paths, vectors)).unwrap_or_default();
     let unit = |at: u32| units.get(at as usize).and_then(Option::as_ref);
     let near = |(a, b): &(u32, u32)| meaning::cosine(unit(*a), unit(*b)) >= config.meaning;
-    candidates.extend(meaning::pairs(&units).into_iter().filter(near));
+    candidates.extend(meaning::pairs(&units, watch)?.into_iter().filter(near));
     candidates.sort_unstable();
     candidates.dedup();
     let mut search = Search { inputs, signatures, common: &met.common, names, units, config, held: HashMap::new() };
+    let known_vault = known.vault;
     let mut pairs = copies;
     for (done, (a, b)) in candidates.into_iter().enumerate() {
         if done % 64 == 0 {
@@ -152,7 +155,11 @@ pub(crate) fn find(
         pairs.extend(search.judge(a as usize, b as usize));
     }
     if let Some(dismissed) = known.dismissed {
-        let says = |path: &NotePath| inputs.position(path).and_then(|at| signatures.get(at)).map(dismissed::says);
+        // A conflict copy is no digest of its own, and is read.
+        let says = |path: &NotePath| {
+            let known = inputs.position(path).and_then(|at| signatures.get(at)).map(dismissed::says);
+            known.or_else(|| dismissed::says_now(known_vault, path).ok())
+        };
         pairs.retain(|pair| match (says(&pair.keep), says(&pair.other)) {
             (Some(keep), Some(other)) => !dismissed::holds(dismissed, (&pair.keep, keep), (&pair.other, other)),
             _ => true,
@@ -290,29 +297,34 @@ fn rank(reason: &DuplicateReason) -> f64 {
     }
 }
 
-/// The conflict copies of digest notes beside their originals.
-pub(crate) fn conflict_copies(vault: &Vault, snapshot: &Snapshot) -> Result<Vec<DuplicatePair>, ConsolidateError> {
+/// The conflict copies of digest notes beside their originals. One that can't be read is left out here:
+/// health lists what can't be read.
+pub(crate) fn conflict_copies(
+    vault: &Vault,
+    snapshot: &Snapshot,
+    watch: &Watch<'_>,
+) -> Result<Vec<DuplicatePair>, ConsolidateError> {
     let mut out = Vec::new();
     for note in snapshot.notes().filter(|n| n.layer == Layer::Digest) {
         let Some(original) = &note.conflict_of else {
             continue;
         };
-        let texts = (vault.read(original), vault.read(&note.path));
-        let (ours, theirs) = match texts {
-            (Ok(ours), Ok(theirs)) => (ours.text, theirs.text),
-            (Err(VaultError::NotFound { .. }), _) | (_, Err(VaultError::NotFound { .. })) => {
-                continue;
-            }
-            (Err(error), _) | (_, Err(error)) => return Err(error.into()),
+        watch.check()?;
+        let (Ok(ours), Ok(theirs)) = (vault.read(original), vault.read(&note.path)) else {
+            tracing::warn!(copy = %note.path, "a conflict copy or its original can't be read");
+            continue;
         };
-        out.push(conflict_copy(original, &note.path, &ours, &theirs));
+        out.push(conflict_copy(original, &note.path, &ours.text, &theirs.text));
     }
     Ok(out)
 }
 
+/// How long the difference of two texts is looked for; then a coarser one is shown.
+const DIFF_TIME: Duration = Duration::from_millis(200);
+
 /// The pair of a conflict copy and its original.
 fn conflict_copy(original: &NotePath, copy: &NotePath, ours: &str, theirs: &str) -> DuplicatePair {
-    let diff = TextDiff::from_lines(ours, theirs);
+    let diff = TextDiff::configure().timeout(DIFF_TIME).diff_lines(ours, theirs);
     let unified = diff.unified_diff().context_radius(1).to_string();
     let mut lines: Vec<&str> = unified.lines().take(DIFF_LINES + 1).collect();
     if lines.len() > DIFF_LINES {

@@ -226,6 +226,46 @@ fn a_dismissed_pair_comes_back_when_one_of_the_two_says_something_else() {
 }
 
 #[test]
+fn a_dismissed_conflict_copy_is_not_reported_again() {
+    let vault = temp_vault(&format!(
+        "=== digest/wiki/a.md\n{LONG}\n=== digest/wiki/a (Conflicted copy laptop 202611121030).md\n{LONG} More.\n"
+    ));
+    let (a, b) = (path("digest/wiki/a.md"), path("digest/wiki/a (Conflicted copy laptop 202611121030).md"));
+    assert_eq!(pairs(&vault).lines().count(), 1);
+    assert!(dismiss(&Vault::open(vault.path()).unwrap(), &a, &b, &clock(NOON)).unwrap());
+    assert_eq!(pairs(&vault), "");
+    vault.write(b.as_str(), "It says something else.\n");
+    assert_eq!(pairs(&vault).lines().count(), 1);
+}
+
+#[test]
+fn dismissals_at_the_same_time_are_all_kept() {
+    let notes: String = (0..17).map(|n| format!("=== digest/wiki/n{n}.md\n{LONG}\n")).collect();
+    let vault = temp_vault(&notes);
+    let hub = path("digest/wiki/n0.md");
+    std::thread::scope(|scope| {
+        for n in 1..17 {
+            let (vault, hub) = (&vault, &hub);
+            scope.spawn(move || {
+                let other = path(&format!("digest/wiki/n{n}.md"));
+                dismiss(&Vault::open(vault.path()).unwrap(), hub, &other, &clock(NOON)).unwrap();
+            });
+        }
+    });
+    assert_eq!(dismissals(&Vault::open(vault.path()).unwrap()).len(), 16);
+}
+
+#[test]
+fn a_file_of_dismissals_that_cannot_be_read_is_left_as_it_is() {
+    let vault = temp_vault(&format!("=== digest/wiki/a.md\n{LONG}\n=== digest/wiki/b.md\n{LONG}\n"));
+    vault.write("meta/dismissed.json", "{\"version\": 1, \"pairs\": [");
+    let (a, b) = (path("digest/wiki/a.md"), path("digest/wiki/b.md"));
+    let error = dismiss(&Vault::open(vault.path()).unwrap(), &a, &b, &clock(NOON)).unwrap_err().to_string();
+    assert!(error.contains("dismissed.json") && error.contains("mend it"), "{error}");
+    assert_eq!(vault.read("meta/dismissed.json"), "{\"version\": 1, \"pairs\": [");
+}
+
+#[test]
 fn edited_shuffled_and_wrapped_sentences_are_shown_side_by_side() {
     let vault = temp_vault(
         "=== digest/wiki/a.md\nThe heron fishes in the shallow water at dawn. Otters sleep in the reeds all day long. A ferry crosses the large northern lake every day at noon on Sundays.\n\
