@@ -4,6 +4,7 @@
 mod bench;
 mod boundary;
 mod bug_reports;
+mod erosion;
 mod example_vault;
 mod golden;
 mod history;
