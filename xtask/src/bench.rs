@@ -44,6 +44,8 @@ enum Name {
     Dream,
     /// Planted duplicates: recall, precision and growth, `--notes N`.
     Duplicates,
+    /// A year of dreams with a model that errs and a person who edits: nothing erodes, nothing invented gets in.
+    Erosion,
 }
 
 impl Name {
@@ -59,6 +61,7 @@ impl Name {
             Self::Communities => ("dormouse-consolidate", "communities"),
             Self::Consolidate => ("dormouse-consolidate", "consolidate"),
             Self::Duplicates => ("dormouse-consolidate", "duplicates"),
+            Self::Erosion => ("dormouse-dream", "erosion"),
         })
     }
 }

@@ -17,7 +17,7 @@ use crate::audit;
 use crate::config::DreamConfig;
 use crate::error::DreamError;
 use crate::gate::{GroundedUnit, ground};
-use crate::integrate::{Outcome, parts, prepare, write};
+use crate::integrate::{Outcome, Taken, parts, prepare, write};
 use crate::ledger::{self, is_settled};
 use crate::material::{Material, Read, read};
 use crate::neighbours::Neighbours;
@@ -281,6 +281,7 @@ impl Run<'_> {
     ) -> Result<(), DreamError> {
         let context = self.context;
         let none = BTreeSet::new();
+        let taken = Taken { written: &none, planned: &none };
         let mut written = BTreeSet::new();
         let mut cut = Vec::new();
         for unit in units {
@@ -288,7 +289,7 @@ impl Run<'_> {
         }
         let units = cut;
         // The same state of the vault for all, so that the order of answers does not matter.
-        let asked: Vec<_> = units.iter().map(|unit| prepare(&context, material, unit, &none, &[])).collect();
+        let asked: Vec<_> = units.iter().map(|unit| prepare(&context, material, unit, taken, &[])).collect();
         let prepared: Vec<_> = stream::iter(asked).buffered(context.config.fan_out.max(1)).collect().await;
         let mut failure = None;
         for (unit, prepared) in units.iter().zip(prepared) {

@@ -4,9 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use dormouse_vault::Bucket;
 use dormouse_vault::text::{content_words, is_cjk, slug};
+use unicode_normalization::UnicodeNormalization;
 
 use crate::config::DreamConfig;
-use crate::markdown::{clip, fact_text, folded, name_text, one_line, plain};
+use crate::founded::{DAY, Grounds, NAME, NUMBER, doubles_number, is_vaguer, stem};
+use crate::markdown::{clip, fact_text, folded, forged_source, name_text, one_line, plain, without_forged_sources};
 use crate::material::Material;
 use crate::report::DroppedUnit;
 use crate::withheld::{is_order, is_secret, poses_as_system};
@@ -123,13 +125,14 @@ pub(crate) fn ground(
     config: &DreamConfig,
 ) -> (Vec<GroundedUnit>, Vec<DroppedUnit>) {
     let haystack = Haystack::new(material);
-    let context = numbers(&format!("{} {} {}", material.path, material.name, haystack.text));
+    let grounds = Grounds::of(material);
     let mut dropped = Vec::new();
     let mut kept: Vec<GroundedUnit> = Vec::new();
     let mut by_key: BTreeMap<(Bucket, String), usize> = BTreeMap::new();
     for mut unit in units {
         withhold(&mut unit, material);
         let name = name_text(&unit.name);
+        let name = grounds.title(&name).unwrap_or_else(|| name_text(&material.name));
         let count = unit.facts.len();
         let drop_unit =
             |reason: &str| DroppedUnit { name: name.clone(), reason: reason.to_owned(), whole: true, facts: count };
@@ -142,7 +145,11 @@ pub(crate) fn ground(
         // The summary may come from the very sentence that is not kept.
         let mut withheld = false;
         for fact in unit.facts {
-            match ground_fact(material, &haystack, &context, &fact, config) {
+            if let Some(forged) = forged_source(&fact.text) {
+                let reason = format!("a source of its own making, “{}”", clip(&one_line(forged), 80));
+                dropped.push(DroppedUnit { name: name.clone(), reason, whole: false, facts: 0 });
+            }
+            match ground_fact(material, &haystack, &grounds, &fact, config) {
                 Ok(fact) => facts.push(fact),
                 Err(reason @ (SECRET | ORDER)) => {
                     withheld = true;
@@ -151,7 +158,8 @@ pub(crate) fn ground(
                 Err(reason) => reasons.push(format!("“{}”: {reason}", clip(&one_line(&fact.text), 80))),
             }
         }
-        if withheld || is_secret(&unit.summary) || is_order(&unit.summary) {
+        let summary = one_line(&plain(&unit.summary));
+        if withheld || is_secret(&unit.summary) || is_order(&unit.summary) || !grounds.found(&summary) {
             unit.summary = facts.first().map(|f| plain(&f.text)).unwrap_or_default();
         }
         if facts.is_empty() {
@@ -218,12 +226,12 @@ fn same_name(name: &str) -> String {
 fn ground_fact(
     material: &Material,
     haystack: &Haystack,
-    context: &BTreeSet<String>,
+    grounds: &Grounds,
     fact: &Fact,
     config: &DreamConfig,
 ) -> Result<GroundedFact, &'static str> {
-    let text = fact_text(&fact.text);
-    let said = plain(&text);
+    let mut text = fact_text(&without_forged_sources(&fact.text));
+    let mut said = plain(&text);
     if !said.chars().any(char::is_alphanumeric) {
         return Err("it says nothing");
     }
@@ -243,6 +251,16 @@ fn ground_fact(
     for span in &fact.evidence {
         if let Some((first, last)) = haystack.find(span) {
             passages.extend(first..=last);
+            // The words of the material say it better than ones that leave its number open.
+            let verbatim = fact_text(&without_forged_sources(span));
+            if is_vaguer(&said, &plain(span))
+                && verbatim.chars().count() <= config.max_fact_chars
+                && !is_order(&verbatim)
+                && !is_secret(&verbatim)
+            {
+                said = plain(&verbatim);
+                text = verbatim;
+            }
         }
     }
     if passages.is_empty() {
@@ -253,26 +271,33 @@ fn ground_fact(
     if support(&said, &format!("{cited} {}", material.name)) < config.min_support {
         return Err("too few of its words stand in the evidence");
     }
-    if numbers(&said).iter().any(|n| !context.contains(n)) {
-        return Err("a number that the material does not have");
+    let evidence = Grounds::cited(material, &passages);
+    if grounds.lacks_number(&said) || evidence.swaps_count(&said, &cited) {
+        return Err(NUMBER);
+    }
+    if doubles_number(&said, &cited) {
+        return Err("a number in the place of another");
+    }
+    if evidence.lacks_number(&said) {
+        return Err("a number that its evidence does not have");
+    }
+    if grounds.lacks_day(&said, &cited) {
+        return Err(DAY);
+    }
+    if grounds.lacks_name(&said) {
+        return Err(NAME);
     }
     Ok(GroundedFact { text, passages: passages.into_iter().collect(), step: fact.step })
 }
 
 /// The share of the content words of `text` that stand in `source`, 0..=1; 1 when there are none.
 fn support(text: &str, source: &str) -> f64 {
-    let words: BTreeSet<String> = content_words(text).into_iter().map(stem).collect();
-    let source: BTreeSet<String> = content_words(source).into_iter().map(stem).collect();
+    let words: BTreeSet<String> = content_words(text).iter().map(|word| stem(word)).collect();
+    let source: BTreeSet<String> = content_words(source).iter().map(|word| stem(word)).collect();
     if words.is_empty() {
         return 1.0;
     }
     words.intersection(&source).count() as f64 / words.len() as f64
-}
-
-/// A crude stem: the first six letters of a Latin word. Lets `measured` support `measurement`, though
-/// not `decided` support `decision`.
-fn stem(word: String) -> String {
-    if word.is_ascii() { word.chars().take(6).collect() } else { word }
 }
 
 /// Numbers of a text that a summary may not make up: thousands separators dropped; small counts and
@@ -287,8 +312,14 @@ pub(crate) fn numbers(text: &str) -> BTreeSet<String> {
 /// All numbers of a text, small ones too; thousands separators dropped, parts of ISO dates and of
 /// names left out.
 pub(crate) fn figures(text: &str) -> BTreeSet<String> {
-    let mut out = BTreeSet::new();
-    let chars: Vec<char> = text.chars().collect();
+    figures_in_order(text).into_iter().collect()
+}
+
+/// [`figures`] as often as they stand, in order.
+pub(crate) fn figures_in_order(text: &str) -> Vec<String> {
+    let mut out = Vec::new();
+    let wide = text.chars().any(|c| matches!(c, '０'..='９'));
+    let chars: Vec<char> = if wide { text.nfkc().collect() } else { text.chars().collect() };
     let mut at = 0;
     while let Some(&c) = chars.get(at) {
         if !c.is_ascii_digit() {
@@ -316,7 +347,7 @@ pub(crate) fn figures(text: &str) -> BTreeSet<String> {
         let number =
             if number.contains('.') { number.trim_end_matches('0').trim_end_matches('.').to_owned() } else { number };
         if !glued && !dated {
-            out.insert(number);
+            out.push(number);
         }
     }
     out

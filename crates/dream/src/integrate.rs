@@ -1,20 +1,23 @@
 //! One unit on its way into the vault: replay, decide, weave, write, and again after a conflict.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use dormouse_model::Usage;
-use dormouse_vault::text::slug;
+use dormouse_vault::text::estimate_tokens;
 use dormouse_vault::{ChangeSet, CommitError, Document, FileDiff, Layer, NotePath, Snapshot, Violation};
 
 use crate::abstractor::{ComposeJob, Target};
-use crate::decide::{Candidate, candidate, settle};
+use crate::config::DreamConfig;
+use crate::decide::{Candidate, Settled, has_room, settle, states, without_day};
 use crate::drive::DreamContext;
 use crate::error::DreamError;
+use crate::founded::Grounds;
 use crate::gate::GroundedUnit;
-use crate::markdown::{DERIVED_FROM, Piece, link, pieces, spoken};
+use crate::markdown::{Piece, link, pieces, spoken};
 use crate::material::Material;
 use crate::observer::DreamEvent;
 use crate::plan::{self, ChangedBlock};
+use crate::replay::{citing, load, replay};
 use crate::report::{Action, KeptUnit, SubjectReport};
 use crate::stated::{Likeness, stated};
 
@@ -95,7 +98,40 @@ pub(crate) fn parts(
         return Ok(vec![unit.clone()]);
     }
     let candidates = replay(context, &snapshot, material, unit, &unit.query());
-    Ok(context.abstractor.parts(material, unit, &candidates))
+    let parts = context.abstractor.parts(material, unit, &candidates);
+    Ok(parts.into_iter().flat_map(|part| fitting(part, context.config)).collect())
+}
+
+/// Estimated tokens of a fact's source and marks.
+const FACT_MARKS: usize = 40;
+
+/// Cuts a unit that would fill more than half of a note's budget.
+fn fitting(unit: GroundedUnit, config: &DreamConfig) -> Vec<GroundedUnit> {
+    let mut out: Vec<GroundedUnit> = Vec::new();
+    let mut have = 0;
+    for fact in &unit.facts {
+        let need = estimate_tokens(&fact.text) + FACT_MARKS;
+        match out.last_mut() {
+            Some(last) if (have + need) * 2 <= config.subject_tokens => {
+                have += need;
+                last.facts.push(fact.clone());
+            }
+            _ => {
+                have = need;
+                out.push(GroundedUnit { facts: vec![fact.clone()], ..unit.clone() });
+            }
+        }
+    }
+    out
+}
+
+/// Notes that the same run has to do with already.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Taken<'a> {
+    /// Written from the same material.
+    pub(crate) written: &'a BTreeSet<NotePath>,
+    /// Paths that a dry run would have created.
+    pub(crate) planned: &'a BTreeSet<NotePath>,
 }
 
 /// Replay, decide and weave, without writing.
@@ -103,7 +139,7 @@ pub(crate) async fn prepare(
     context: &DreamContext<'_>,
     material: &Material,
     unit: &GroundedUnit,
-    planned: &BTreeSet<NotePath>,
+    taken: Taken<'_>,
     violations: &[Violation],
 ) -> Result<Prepared, DreamError> {
     let snapshot = context.vault.snapshot();
@@ -134,29 +170,50 @@ pub(crate) async fn prepare(
     let decided = context.abstractor.decide(material, &unit, &candidates, context.config).await?;
     prepared.usage += decided.usage;
     prepared.remarks.extend(decided.rejected);
-    let settled = settle(&decided.verdicts, &candidates, unit.bucket, context.config);
     let day = context.clock.today();
-    let name = match &settled.subject {
-        Some((subject, _)) => subject.name.clone(),
-        None => plan::free_name(&snapshot, unit.bucket, &unit.name, material.date.unwrap_or(day)),
+    let mut full: BTreeSet<NotePath> = BTreeSet::new();
+    let (settled, name, composed) = loop {
+        let mut settled = settle(&decided.verdicts, &candidates, &unit, taken.written, &full, context.config);
+        founded(&mut settled, material, &mut prepared.remarks);
+        unit.bucket = settled.bucket;
+        // What a note without room states already needs no new one.
+        unit.facts.retain(|fact| {
+            let closed = candidates.iter().filter(|c| !has_room(c, &full, context.config));
+            let mut closed = closed.filter(|c| c.bucket == Some(unit.bucket));
+            let home = closed.find(|c| states(c, &fact.text)).map(|c| prepared.known.insert(c.path.clone()));
+            home.is_none()
+        });
+        if unit.facts.is_empty() {
+            return Ok(prepared);
+        }
+        let name = match &settled.subject {
+            Some((subject, _)) => subject.name.clone(),
+            None => plan::free_name(&snapshot, unit.bucket, without_day(&unit.name), material.date.unwrap_or(day)),
+        };
+        let target = match &settled.subject {
+            Some((subject, flavour)) => Target::Update { subject, flavour: *flavour },
+            None => Target::Create,
+        };
+        let job = ComposeJob {
+            material,
+            unit: &unit,
+            name: &name,
+            target,
+            related: &settled.related,
+            today: day,
+            language: material.language,
+            violations,
+        };
+        let composed =
+            context.abstractor.compose(&job, context.config).await.map_err(|error| error.after(prepared.usage))?;
+        prepared.usage += composed.usage;
+        match &settled.subject {
+            Some((subject, _)) if outgrows(subject, &composed.text, context.config) => {
+                full.insert(subject.path.clone());
+            }
+            _ => break (settled, name, composed),
+        }
     };
-    let target = match &settled.subject {
-        Some((subject, flavour)) => Target::Update { subject, flavour: *flavour },
-        None => Target::Create,
-    };
-    let job = ComposeJob {
-        material,
-        unit: &unit,
-        name: &name,
-        target,
-        related: &settled.related,
-        today: day,
-        language: material.language,
-        violations,
-    };
-    let composed =
-        context.abstractor.compose(&job, context.config).await.map_err(|error| error.after(prepared.usage))?;
-    prepared.usage += composed.usage;
     prepared.remarks.extend(composed.remarks);
     let facts = unit.facts.len();
     prepared.plan = match &settled.subject {
@@ -181,7 +238,7 @@ pub(crate) async fn prepare(
                 lost,
             })
         }
-        None => plan::free_path(&snapshot, unit.bucket, &name, planned).map(|path| Plan {
+        None => plan::free_path(&snapshot, unit.bucket, &name, taken.planned).map(|path| Plan {
             edges_planned: snapshot.edges_of(&path, &Document::parse(&composed.text)).len(),
             set: plan::create(path.clone(), composed.text),
             subject: path,
@@ -206,6 +263,7 @@ pub(crate) async fn write(
     dry: Option<&mut BTreeSet<NotePath>>,
 ) -> Result<Outcome, DreamError> {
     let planned = dry.as_deref().cloned().unwrap_or_default();
+    let taken = Taken { written, planned: &planned };
     let mut usage = Usage::default();
     let mut violations: Vec<Violation> = Vec::new();
     let mut conflicts = 0;
@@ -213,7 +271,7 @@ pub(crate) async fn write(
     let clash = prepared.plan.as_ref().is_some_and(|plan| planned.contains(&plan.subject));
     if clash || prepared.is_stale(context, written) {
         usage += prepared.usage;
-        prepared = prepare(context, material, unit, &planned, &violations).await?;
+        prepared = prepare(context, material, unit, taken, &violations).await?;
     }
     loop {
         usage += prepared.usage;
@@ -274,7 +332,7 @@ pub(crate) async fn write(
             }
             Err(error) => return Err(error.into()),
         }
-        prepared = prepare(context, material, unit, &planned, &violations).await?;
+        prepared = prepare(context, material, unit, taken, &violations).await?;
     }
 }
 
@@ -291,74 +349,27 @@ impl Plan {
     }
 }
 
-/// Digests that cite `source`, in path order.
-fn citing(snapshot: &Snapshot, source: &NotePath) -> BTreeSet<NotePath> {
-    snapshot
-        .graph()
-        .in_edges(source)
-        .into_iter()
-        .filter(|e| e.predicate.is_some_and(|p| p.eq_ignore_ascii_case(DERIVED_FROM)))
-        .filter(|e| snapshot.layout().layer(e.source) == Layer::Digest)
-        .map(|e| e.source.clone())
-        .collect()
+/// Whether an update would take a note beyond its budget.
+fn outgrows(subject: &Candidate, text: &str, config: &DreamConfig) -> bool {
+    text.len() > subject.text.len() && estimate_tokens(text) > config.subject_tokens
 }
 
-fn load(
-    context: &DreamContext<'_>,
-    snapshot: &Snapshot,
-    paths: BTreeSet<NotePath>,
-) -> Result<Vec<Candidate>, DreamError> {
-    let mut out = Vec::new();
-    for path in paths {
-        out.extend(candidate(context.vault, snapshot, &path, 0.0)?);
-    }
-    Ok(out)
-}
-
-/// Wide recall of digests: those near in words, those of the same material or of one that it links
-/// to, and those of the same name.
-fn replay(
-    context: &DreamContext<'_>,
-    snapshot: &Snapshot,
-    material: &Material,
-    unit: &GroundedUnit,
-    query: &str,
-) -> Vec<Candidate> {
-    let mut scores: BTreeMap<NotePath, f64> = BTreeMap::new();
-    let mut order: Vec<NotePath> = Vec::new();
-    let limit = context.config.neighbours;
-    for neighbour in context.neighbours.neighbours(query, limit) {
-        if scores.insert(neighbour.path.clone(), neighbour.score).is_none() {
-            order.push(neighbour.path);
-        }
-    }
-    let named = context.vault.layout().bucket_folder(unit.bucket);
-    let mut near = citing(snapshot, &material.path);
-    for linked in material.links.iter().take(limit) {
-        match snapshot.layout().layer(linked) {
-            Layer::Digest => {
-                near.insert(linked.clone());
+/// A sentence for a link that says what neither the material nor the linked note has is left out; the
+/// link stays.
+fn founded(settled: &mut Settled, material: &Material, remarks: &mut Vec<String>) {
+    for (note, sentence) in &mut settled.related {
+        let Some(text) = sentence.as_deref() else { continue };
+        let mut grounds = Grounds::of(material);
+        grounds.add(&note.text);
+        grounds.add(&note.name);
+        if text.contains("[[") || !grounds.found(text) {
+            let remark = format!("a sentence about “{}” says what no note says, and was left out", note.name);
+            if !remarks.contains(&remark) {
+                remarks.push(remark);
             }
-            _ => near.extend(citing(snapshot, linked)),
+            *sentence = None;
         }
     }
-    // Also those that were opened when the first was full: `<slug>-<day>`.
-    let stem = format!("{named}/{}", slug(&unit.name));
-    let of_the_name = |path: &NotePath| {
-        let rest = path.as_str().strip_prefix(&stem).and_then(|rest| rest.strip_suffix(".md"));
-        rest.is_some_and(|rest| rest.chars().all(|c| c == '-' || c.is_ascii_digit()))
-    };
-    near.extend(snapshot.notes().map(|note| &note.path).filter(|path| of_the_name(path)).cloned());
-    order.extend(near.into_iter().filter(|p| !scores.contains_key(p)).take(limit));
-    let mut out = Vec::new();
-    for path in order {
-        let score = scores.get(&path).copied().unwrap_or(0.0);
-        match candidate(context.vault, snapshot, &path, score) {
-            Ok(found) => out.extend(found),
-            Err(error) => tracing::warn!(%path, %error, "a digest near by can't be read, and is no candidate"),
-        }
-    }
-    out
 }
 
 /// The text with each link checked: an existing file by its full path, anything else as mere words.

@@ -98,6 +98,44 @@ pub(crate) fn fact_text(text: &str) -> String {
     out
 }
 
+/// The text without what poses as provenance: a claim can't name its own source. In code spans it
+/// stays. Linear in the text times the number of such places.
+pub(crate) fn without_forged_sources(text: &str) -> String {
+    let mut out = text.to_owned();
+    let mut from = 0;
+    while let Some(at) = out.get(from..).and_then(find_source).map(|n| from + n) {
+        if code_spans(&out).iter().any(|span| span.contains(&at)) {
+            from = at + DERIVED_FROM.len();
+            continue;
+        }
+        let before = out.get(..at).unwrap_or("").trim_end_matches(['(', '[', ' ']).len();
+        let rest = out.get(at..).unwrap_or("");
+        let end = match rest.find("]]") {
+            Some(end) => end + 2,
+            None => rest.find([')', ']']).map_or(rest.len(), |end| end + 1),
+        };
+        let closed = rest.get(end..).unwrap_or("").trim_start_matches([')', ']']).len();
+        out.replace_range(before..out.len() - closed, "");
+        from = before;
+    }
+    out
+}
+
+/// The first thing in `text` that poses as provenance.
+pub(crate) fn forged_source(text: &str) -> Option<&str> {
+    let stripped = without_forged_sources(text);
+    (stripped != text).then(|| find_source(text).and_then(|at| text.get(at..)))?
+}
+
+/// Where a field of provenance begins, whatever the case and the blanks around its colons.
+fn find_source(text: &str) -> Option<usize> {
+    let lower = text.to_ascii_lowercase();
+    lower.match_indices(DERIVED_FROM).find_map(|(at, _)| {
+        let rest = lower.get(at + DERIVED_FROM.len()..)?.trim_start_matches(['*', '_', ' ']);
+        rest.starts_with("::").then_some(at)
+    })
+}
+
 /// Where a block id at the end of `text` begins.
 fn trailing_id(text: &str) -> Option<usize> {
     let (head, id) = text.rsplit_once('^')?;

@@ -88,13 +88,12 @@ impl State {
         for path in gone {
             self.remove(&path);
         }
-        for (path, version) in digests {
+        for path in digests.into_keys() {
             if !self.notes.contains_key(path)
                 && let Ok(text) = vault.read(path)
-                && text.version == version
             {
                 let name = snapshot.note(path).map(|n| n.name.to_string()).unwrap_or_default();
-                self.insert(path.clone(), version, &format!("{name}\n{}", plain(&text.text)));
+                self.insert(path.clone(), text.version, &format!("{name}\n{}", plain(&text.text)));
             }
         }
         self.revision = Some(snapshot.revision());

@@ -95,7 +95,7 @@ pub struct DroppedUnit {
     pub reason: String,
     /// Whether the whole unit was dropped, or facts of it.
     pub whole: bool,
-    /// How many facts it stands for; 0 where none could be read.
+    /// How many facts it stands for; 0 where none could be read, or where it is less than a fact.
     pub facts: usize,
 }
 
@@ -183,7 +183,7 @@ impl DreamTotals {
         self.units_kept += material.kept.len();
         self.units_known += material.kept.iter().filter(|k| k.known).count();
         self.units_dropped += material.dropped.iter().filter(|d| d.whole).count();
-        self.facts_dropped += material.dropped.iter().filter(|d| !d.whole).map(|d| d.facts.max(1)).sum::<usize>();
+        self.facts_dropped += material.dropped.iter().filter(|d| !d.whole).map(|d| d.facts).sum::<usize>();
         for subject in &material.subjects {
             self.edges_added += subject.edges_added;
             match subject.action {

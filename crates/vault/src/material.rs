@@ -89,14 +89,17 @@ pub fn not_material(snapshot: &Snapshot, path: &NotePath) -> Option<NotMaterial>
     }
 }
 
-/// All material of the snapshot, oldest first: by [`day`], then path; what has no day comes first.
-/// Linear in the number of files and the size of the days' notes, but for the sort.
+/// All material of the snapshot, oldest first: by [`day`], then the time of day where the note states
+/// one, then path (`event` before `event-2`); what has no day or time comes first. Linear in the number of files and the size of the days' notes, but for the sort.
 #[must_use]
 pub fn materials(snapshot: &Snapshot) -> Vec<NotePath> {
     let notes = snapshot.notes().map(|note| &note.path);
     let mut out: Vec<NotePath> =
         notes.chain(snapshot.files()).filter(|path| is_material(snapshot, path)).cloned().collect();
-    out.sort_by_cached_key(|path| (day(snapshot, path), path.clone()));
+    out.sort_by_cached_key(|path| {
+        let moment = snapshot.note(path).and_then(|note| note.date).and_then(|date| date.moment);
+        (day(snapshot, path), moment, path.link_target().to_owned(), path.clone())
+    });
     out
 }
 

@@ -4,12 +4,15 @@
 mod bench;
 mod boundary;
 mod bug_reports;
+mod erosion;
 mod example_vault;
 mod golden;
 mod history;
+mod invented;
 mod recurring;
 mod remembered;
 mod repeated;
 mod safety;
+mod same_subject;
 mod trouble;
 mod withheld;
