@@ -171,7 +171,8 @@ fn ask(place: &Path, args: &ProofArgs) -> Result<Value> {
         command.args(["--set", setting]);
     }
     // Its table is one of three that are printed here as one.
-    let status = command.stdout(Stdio::null()).current_dir(root()).status().context("`cargo bench` could not be started")?;
+    let status =
+        command.stdout(Stdio::null()).current_dir(root()).status().context("`cargo bench` could not be started")?;
     if !status.success() {
         bail!("the measurement of retrieval failed: {status}");
     }

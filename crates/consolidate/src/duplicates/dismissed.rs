@@ -4,9 +4,7 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use dormouse_vault::meta::{Artefact, Dismissed, DismissedPair};
-use dormouse_vault::{
-    ChangeSet, Clock, CommitError, Conservation, NotePath, Stage, StageLock, Vault, Version, Writer,
-};
+use dormouse_vault::{ChangeSet, Clock, CommitError, Conservation, NotePath, Stage, StageLock, Vault, Version, Writer};
 
 use super::signature::Signature;
 use crate::error::ConsolidateError;

@@ -31,10 +31,8 @@ pub(crate) fn json(asked: &[Answered]) -> Value {
         "questions": asked.len(),
     });
     if let Some(overall) = mean_answer_words(counted(asked)) {
-        let categories: BTreeMap<&str, Option<f64>> = by_category(asked)
-            .into_iter()
-            .map(|(name, group)| (name, mean_answer_words(group.into_iter())))
-            .collect();
+        let categories: BTreeMap<&str, Option<f64>> =
+            by_category(asked).into_iter().map(|(name, group)| (name, mean_answer_words(group.into_iter()))).collect();
         out["answer_words_in_context"] = json!({"overall": overall, "by_category": categories});
     }
     out

@@ -1,7 +1,7 @@
 //! Context: a cited block within a budget.
 
 use dormouse_fixtures::temp_vault;
-use dormouse_recall::ContextBlock;
+use dormouse_recall::{ContextBlock, ContextCitation};
 use dormouse_vault::text::estimate_tokens;
 use expect_test::expect;
 use proptest::prelude::*;
@@ -19,7 +19,7 @@ fn facts_come_first_and_the_blocks_that_they_cite_follow() {
 
         [1] [[digest/wiki/ferry|Ferry]] · line 4
         ```note
-        - The ferry to the island is rough in November. (derived_from:: [[daily/2026-11-01/trip#^b2]])
+        - The ferry to the island is rough in November.
         ```
 
         ## Where it comes from
@@ -77,6 +77,44 @@ fn read(block: &ContextBlock) -> (Vec<String>, String) {
     (inside, outside)
 }
 
+/// The lines that head a fence.
+fn headings(outside: &str) -> usize {
+    outside.lines().filter(|line| line.starts_with('[')).count()
+}
+
+#[test]
+fn facts_of_one_digest_share_a_fence_and_name_their_sources_apart() {
+    let vault = temp_vault(
+        "=== daily/2026-11-01/trip.md\nWe took a boat. ^b1\n\nIt was rough. ^b2\n=== digest/wiki/ferry.md\n---\nname: Ferry\n---\n- The ferry leaves at nine. (derived_from:: [[daily/2026-11-01/trip#^b1]])\n- The ferry is rough. (derived_from:: [[daily/2026-11-01/trip#^b2]])\n",
+    );
+    let block = recall(&vault).context("ferry", 400).unwrap();
+    expect![[r#"
+        ## What is known
+
+        [1]–[2] [[digest/wiki/ferry|Ferry]] · lines 5, 4
+        ```note
+        - The ferry is rough.
+        - The ferry leaves at nine.
+        ```
+
+        ## Where it comes from
+
+        [3] [[daily/2026-11-01/trip#^b2|trip]] · 2026-11-01 · line 3
+        ```note
+        It was rough.
+        ```
+
+        [4] [[daily/2026-11-01/trip#^b1|trip]] · 2026-11-01 · line 1
+        ```note
+        We took a boat.
+        ```
+
+    "#]]
+    .assert_eq(&block.markdown);
+    let of = |c: &ContextCitation| c.sources.iter().filter_map(|s| s.block.clone()).collect::<Vec<_>>().join(" ");
+    assert_eq!(block.citations.iter().map(of).collect::<Vec<_>>(), ["b2", "b1", "", ""]);
+}
+
 #[test]
 fn what_a_note_says_stays_in_its_fence() {
     let vault = temp_vault("");
@@ -90,7 +128,7 @@ fn what_a_note_says_stays_in_its_fence() {
     );
     let block = recall(&vault).context("ferry", 2_000).unwrap();
     let (inside, outside) = read(&block);
-    assert_eq!(inside.len(), block.citations.len());
+    assert_eq!(inside.len(), headings(&outside));
     assert!(inside.len() >= 5, "{}", block.markdown);
     assert!(!outside.lines().any(|line| line.starts_with('#') && !line.starts_with("## Wh")), "{outside}");
     assert!(outside.lines().all(|line| line.is_empty() || line.starts_with(['[', '#'])), "{outside}");
@@ -166,7 +204,8 @@ proptest! {
         }
         let block = recall(&vault).context(&query, budget).unwrap();
         prop_assert!(estimate_tokens(&block.markdown) <= budget && block.tokens <= budget);
-        prop_assert_eq!(read(&block).0.len(), block.citations.len());
+        let (inside, outside) = read(&block);
+        prop_assert_eq!(inside.len(), headings(&outside));
         prop_assert_eq!(block.markdown.is_empty(), block.citations.is_empty());
     }
 }

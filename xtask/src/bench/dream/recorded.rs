@@ -99,10 +99,7 @@ impl Abstractor for Recorded {
             named && candidate.sources.iter().any(|source| known(source.as_str()) == conversation)
         });
         let verdicts = same
-            .map(|candidate| Verdict {
-                path: candidate.path.clone(),
-                relation: Relation::Same(Flavour::Corroborate),
-            })
+            .map(|candidate| Verdict { path: candidate.path.clone(), relation: Relation::Same(Flavour::Corroborate) })
             .collect();
         Ok(Decided { verdicts, ..Decided::default() })
     }

@@ -162,7 +162,9 @@ impl Proof {
             }
             out.push('\n');
         }
-        out.push_str("| gain over without, blocks | R@10 | nDCG@10 | control: R@10 | nDCG@10 |\n|---|---|---|---|---|\n");
+        out.push_str(
+            "| gain over without, blocks | R@10 | nDCG@10 | control: R@10 | nDCG@10 |\n|---|---|---|---|---|\n",
+        );
         let categories = self.with["gain_by_category"].as_object();
         let names = std::iter::once(None).chain(categories.into_iter().flat_map(Map::keys).map(Some));
         for name in names {
