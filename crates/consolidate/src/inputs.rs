@@ -73,6 +73,11 @@ impl<'v> Inputs<'v> {
 }
 
 impl Inputs<'_> {
+    /// The vault that they are of.
+    pub(crate) fn vault(&self) -> &Vault {
+        self.vault
+    }
+
     /// The digest note at `path`.
     pub(crate) fn digest(&self, path: &NotePath) -> Option<&Digest<'_>> {
         self.position(path).and_then(|at| self.digests.get(at))

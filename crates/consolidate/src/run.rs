@@ -10,12 +10,12 @@ use dormouse_vault::{
 };
 
 use crate::config::ConsolidateConfig;
-use crate::duplicates::Vectors;
+use crate::duplicates::{PairsFound, Vectors};
 use crate::error::ConsolidateError;
 use crate::inputs::Inputs;
 use crate::progress::{Progress, Watch};
 use crate::report::{ConsolidateReport, SplitDone, Task, TaskReport, TaskState, Theme};
-use crate::state::{Looked, Looks, PairsFound, State};
+use crate::state::{Looked, Looks, State};
 use crate::ties::{Ties, ties};
 use crate::{communities, duplicates, health, split, time};
 
@@ -272,25 +272,25 @@ impl Run<'_> {
     fn duplicates(&mut self, report: &mut ConsolidateReport, done: &mut TaskReport) -> Result<(), ConsolidateError> {
         let context = &self.context;
         let inputs = self.inputs()?;
-        let dismissed = self.meta::<Dismissed>(report);
         let watch = self.watch(Task::Duplicates);
-        let copies = duplicates::conflict_copies(context.vault, &inputs.snapshot, &watch)?;
+        let (copies, unread) = duplicates::conflict_copies(context.vault, &inputs.snapshot, &watch)?;
+        unread.into_iter().for_each(|problem| note_problem(report, problem));
+        let dismissed = self.meta::<Dismissed>(report);
         watch.begin(inputs.digests.len());
         let signed = duplicates::sign(context.vault, inputs, &watch)?;
-        let known = duplicates::Known { dismissed: dismissed.as_ref(), vectors: self.vectors, vault: context.vault };
+        let known = duplicates::Known { dismissed: dismissed.as_ref(), vectors: self.vectors };
         let config = &context.config.duplicates;
         let pairs = duplicates::find(inputs, &signed, copies, known, config, &watch)?;
         let page = self.todays_page("duplicates")?;
         let entry = duplicates::entry(inputs, &pairs, &page, context.config.duplicates.max_pairs, context.clock.now());
         count(done, "notes", inputs.digests.len());
         count(done, "pairs", pairs.len());
-        let day = context.clock.today();
-        let found = PairsFound { count: pairs.len(), day };
+        let found = PairsFound::of(&pairs, context.clock.today());
         report.duplicates = pairs;
         if let Some(entry) = entry {
             context.vault.commit(&audit::append(&[entry], context.vault.layout()))?;
         }
-        self.state.pairs = Some(found);
+        found.store(context.vault);
         Ok(())
     }
 
@@ -306,7 +306,7 @@ impl Run<'_> {
             baseline: baseline.as_ref(),
             looked: self.looked.as_deref().unwrap_or_default(),
             ties: self.ties.as_deref().unwrap_or_default(),
-            pairs: self.state.pairs,
+            pairs: PairsFound::open(inputs, &watch)?,
             config: context.config,
             now,
         };

@@ -26,15 +26,6 @@ const FILE: &str = "consolidate.json";
 #[serde(default)]
 pub(crate) struct State {
     pub(crate) last_runs: LastRuns,
-    pub(crate) pairs: Option<PairsFound>,
-}
-
-/// What the last search for duplicates found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct PairsFound {
-    pub(crate) count: usize,
-    /// The day of its page.
-    pub(crate) day: NaiveDate,
 }
 
 impl State {

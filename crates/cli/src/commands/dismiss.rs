@@ -30,7 +30,7 @@ struct List {
 pub(crate) fn run(scene: &Scene, args: &DismissArgs, out: &mut Output) -> Result<u8> {
     let vault = scene.open()?;
     if args.list {
-        let list = List { dismissed: duplicates::dismissals(&vault) };
+        let list = List { dismissed: duplicates::dismissals(&vault)? };
         out.emit(&list, |w| page(w, &list))?;
         return Ok(0);
     }

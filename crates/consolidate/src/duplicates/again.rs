@@ -25,6 +25,15 @@ pub(super) struct Since {
     pub(super) changed: Vec<u32>,
     /// The signatures of then that are no more, with the number of notes of now before each.
     pub(super) gone: Vec<(u32, Signature)>,
+    /// How many notes are in both, since they were edited.
+    pub(super) edited: usize,
+}
+
+impl Since {
+    /// How many notes have come, gone or changed.
+    pub(super) fn notes(&self) -> usize {
+        self.changed.len() + self.gone.len() - self.edited
+    }
 }
 
 /// Who has a feature: indices of notes, ascending.

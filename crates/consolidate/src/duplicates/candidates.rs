@@ -43,6 +43,7 @@ pub(super) fn by_text(
             }
         }
     }
+    watch.check()?;
     let mut out = Vec::new();
     let total: usize = groups(&postings).map(|group| met(group).count()).sum();
     let passes = (total / AT_ONCE + 1) as u32;
@@ -52,7 +53,9 @@ pub(super) fn by_text(
         pairs.clear();
         let of_pass = |pair: &(u32, u32)| pair.0 % passes == pass;
         pairs.extend(groups(&postings).flat_map(met).filter(of_pass).map(|(a, b)| (u64::from(a) << 32) | u64::from(b)));
+        watch.check()?;
         pairs.sort_unstable();
+        watch.check()?;
         for run in pairs.chunk_by(|x, y| x == y) {
             let Some((a, b)) = run.first().map(|pair| split(*pair)) else { continue };
             if is_worth(signatures, &common, a as usize, b as usize, run.len()) {
@@ -151,9 +154,16 @@ fn at(signature: &Signature, i: usize, end: u32) -> Option<u64> {
 
 /// Pairs of notes with the same text, or with the same or nearly the same name: each note with at
 /// most [`COMMON`] of its neighbours in a bucket.
-pub(super) fn by_name_and_text(signatures: &[Signature], names: &[String]) -> Vec<(u32, u32)> {
+pub(super) fn by_name_and_text(
+    signatures: &[Signature],
+    names: &[String],
+    watch: &Watch<'_>,
+) -> Result<Vec<(u32, u32)>, ConsolidateError> {
     let mut keyed: Vec<(u8, u64, u32)> = Vec::new();
     for (note, (signature, name)) in signatures.iter().zip(names).enumerate() {
+        if note % 1024 == 0 {
+            watch.check()?;
+        }
         let note = note as u32;
         if signature.text != 0 {
             keyed.push((0, signature.text, note));
@@ -163,14 +173,16 @@ pub(super) fn by_name_and_text(signatures: &[Signature], names: &[String]) -> Ve
         }
         keyed.extend(names::bands(name).into_iter().map(|band| (2, band, note)));
     }
+    watch.check()?;
     keyed.sort_unstable();
+    watch.check()?;
     let mut out: Vec<(u32, u32)> = Vec::new();
     for group in keyed.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
         for (i, a) in group.iter().enumerate() {
             out.extend(group.iter().skip(i + 1).take(COMMON).filter(|b| b.2 != a.2).map(|b| (a.2, b.2)));
         }
     }
-    out
+    Ok(out)
 }
 
 #[cfg(test)]
@@ -190,6 +202,15 @@ mod tests {
     fn notes_that_share_sentences_meet_and_others_do_not() {
         let part = "A ferry crosses the lake at noon. Otters sleep in the reeds. The baker sells bread until evening.";
         assert_eq!(meet(&[A, "Nothing of that stands here, it is about gardens.", part]), [(0, 2)]);
+    }
+
+    #[test]
+    fn a_search_by_name_stops_when_it_is_cancelled() {
+        let watch = |cancel| Watch { task: crate::Task::Duplicates, progress: &Silent, cancel };
+        let (signatures, names) = (vec![Signature::of(A); 2], vec!["grey heron".to_owned(); 2]);
+        let met = |cancel| by_name_and_text(&signatures, &names, &watch(cancel));
+        assert!(met(&|| false).is_ok_and(|pairs| pairs.contains(&(0, 1))));
+        assert!(matches!(met(&|| true), Err(ConsolidateError::Cancelled)));
     }
 
     #[test]

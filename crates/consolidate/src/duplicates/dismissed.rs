@@ -1,7 +1,8 @@
 //! Pairs that a person has looked at and wants to keep apart: `meta/dismissed.json`.
 
 use std::collections::BTreeMap;
-use std::time::{Duration, Instant};
+use std::thread;
+use std::time::Duration;
 
 use dormouse_vault::meta::{Artefact, Dismissed, DismissedPair};
 use dormouse_vault::{ChangeSet, Clock, CommitError, Conservation, NotePath, Stage, StageLock, Vault, Version, Writer};
@@ -15,11 +16,21 @@ pub(super) fn says(signature: &Signature) -> Version {
     Version::of(&signature.says().to_le_bytes())
 }
 
-/// Whether a dismissal of the pair is in force: both notes still say what they said.
-pub(super) fn holds(dismissed: &Dismissed, a: (&NotePath, Version), b: (&NotePath, Version)) -> bool {
-    let (first, second) = if a.0 <= b.0 { (a, b) } else { (b, a) };
-    let at = dismissed.pairs.binary_search_by(|pair| (&pair.a, &pair.b).cmp(&(first.0, second.0)));
-    at.ok().and_then(|at| dismissed.pairs.get(at)).is_some_and(|pair| pair.a_says == first.1 && pair.b_says == second.1)
+/// Times that a change waits for another one to end, and how long each: five seconds in all.
+const PATIENCE: (u32, Duration) = (250, Duration::from_millis(20));
+
+/// Whether a dismissal of the pair is in force: both notes still say what they said. `says` is asked
+/// only of notes of a pair that was dismissed.
+pub(super) fn holds(
+    dismissed: &Dismissed,
+    a: &NotePath,
+    b: &NotePath,
+    says: impl Fn(&NotePath) -> Option<Version>,
+) -> bool {
+    let (first, second) = if a <= b { (a, b) } else { (b, a) };
+    let at = dismissed.pairs.binary_search_by(|pair| (&pair.a, &pair.b).cmp(&(first, second)));
+    let pair = at.ok().and_then(|at| dismissed.pairs.get(at));
+    pair.is_some_and(|pair| says(first) == Some(pair.a_says) && says(second) == Some(pair.b_says))
 }
 
 /// Remembers that `a` and `b` are no duplicates, as long as both say what they say now: an edit of
@@ -27,9 +38,10 @@ pub(super) fn holds(dismissed: &Dismissed, a: (&NotePath, Version), b: (&NotePat
 /// it. Dismissals of notes that are gone are forgotten. Returns whether it was new.
 ///
 /// # Errors
-/// [`ConsolidateError::Vault`] when a note can't be read (or both are the same one),
-/// [`ConsolidateError::Unreadable`] when the file of dismissals can't be read, [`ConsolidateError::Commit`]
-/// when nothing can be written, or another dismissal holds the file for longer than two seconds.
+/// [`ConsolidateError::Vault`] when a note is not there or can't be read,
+/// [`ConsolidateError::Unreadable`] when the earlier dismissals can't be read,
+/// [`ConsolidateError::Commit`] when nothing can be written, `Locked` when another change of the file
+/// does not end within five seconds.
 pub fn dismiss(vault: &Vault, a: &NotePath, b: &NotePath, clock: &dyn Clock) -> Result<bool, ConsolidateError> {
     let (a, b) = if a <= b { (a, b) } else { (b, a) };
     let pair = DismissedPair {
@@ -49,7 +61,7 @@ pub fn dismiss(vault: &Vault, a: &NotePath, b: &NotePath, clock: &dyn Clock) -> 
 /// one.
 ///
 /// # Errors
-/// As [`dismiss`].
+/// [`ConsolidateError::Unreadable`] and [`ConsolidateError::Commit`] as [`dismiss`].
 pub fn undismiss(vault: &Vault, a: &NotePath, b: &NotePath, clock: &dyn Clock) -> Result<bool, ConsolidateError> {
     let key = if a <= b { (a.clone(), b.clone()) } else { (b.clone(), a.clone()) };
     change(vault, clock, |pairs| pairs.remove(&key).is_some())
@@ -69,19 +81,20 @@ pub struct Dismissal {
 }
 
 /// All dismissals, by path. Reads their notes.
-#[must_use]
-pub fn dismissals(vault: &Vault) -> Vec<Dismissal> {
-    let pairs = vault.meta::<Dismissed>().value.map(|d| d.pairs).unwrap_or_default();
+///
+/// # Errors
+/// [`ConsolidateError::Unreadable`] when the file that holds them can't be read.
+pub fn dismissals(vault: &Vault) -> Result<Vec<Dismissal>, ConsolidateError> {
+    let pairs = load(vault)?;
     let holds = |path: &NotePath, says: Version| says_now(vault, path).is_ok_and(|now| now == says);
-    pairs
-        .into_iter()
-        .map(|p| {
-            let in_force = holds(&p.a, p.a_says) && holds(&p.b, p.b_says);
-            Dismissal { a: p.a, b: p.b, at: p.at, in_force }
-        })
-        .collect()
+    let all = pairs.into_iter().map(|p| {
+        let in_force = holds(&p.a, p.a_says) && holds(&p.b, p.b_says);
+        Dismissal { a: p.a, b: p.b, at: p.at, in_force }
+    });
+    Ok(all.collect())
 }
 
+/// What the file at `path` says at this moment.
 pub(super) fn says_now(vault: &Vault, path: &NotePath) -> Result<Version, ConsolidateError> {
     let read = vault.read(path)?;
     let doc = dormouse_vault::Document::parse(&read.text);
@@ -90,31 +103,29 @@ pub(super) fn says_now(vault: &Vault, path: &NotePath) -> Result<Version, Consol
 
 type Pairs = BTreeMap<(NotePath, NotePath), DismissedPair>;
 
-/// How long a dismissal waits for another one.
-const PATIENCE: Duration = Duration::from_secs(2);
-
-/// Waits for whoever changes the file at the same time.
-fn hold(vault: &Vault) -> Result<StageLock, CommitError> {
-    let start = Instant::now();
-    loop {
-        match vault.lock_stage(Stage::Dismissals) {
-            Err(CommitError::Locked { .. }) if start.elapsed() < PATIENCE => {
-                std::thread::sleep(Duration::from_millis(5));
-            }
-            held => return held,
-        }
+/// The pairs of the file; none when there is no file.
+fn load(vault: &Vault) -> Result<Vec<DismissedPair>, ConsolidateError> {
+    let loaded = vault.meta::<Dismissed>();
+    match loaded.problem {
+        Some(problem) => Err(ConsolidateError::Unreadable { problem: Box::new(problem) }),
+        None => Ok(loaded.value.map(|d| d.pairs).unwrap_or_default()),
     }
 }
 
-/// Changes the file; when `act` says that nothing is new, nothing is written.
-fn change(vault: &Vault, clock: &dyn Clock, act: impl FnOnce(&mut Pairs) -> bool) -> Result<bool, ConsolidateError> {
-    let _held = hold(vault)?;
-    let loaded = vault.meta::<Dismissed>();
-    if let Some(problem) = loaded.problem {
-        return Err(ConsolidateError::Unreadable { problem: Box::new(problem) });
+fn lock(vault: &Vault) -> Result<StageLock, CommitError> {
+    for _ in 0..PATIENCE.0 {
+        match vault.lock_stage(Stage::Dismissals) {
+            Err(CommitError::Locked { .. }) => thread::sleep(PATIENCE.1),
+            ended => return ended,
+        }
     }
-    let old = loaded.value.map(|d| d.pairs).unwrap_or_default();
-    let mut pairs: Pairs = old.into_iter().map(|p| ((p.a.clone(), p.b.clone()), p)).collect();
+    vault.lock_stage(Stage::Dismissals)
+}
+
+/// Changes the file while nobody else does; when `act` says that nothing is new, nothing is written.
+fn change(vault: &Vault, clock: &dyn Clock, act: impl FnOnce(&mut Pairs) -> bool) -> Result<bool, ConsolidateError> {
+    let _lock = lock(vault)?;
+    let mut pairs: Pairs = load(vault)?.into_iter().map(|p| ((p.a.clone(), p.b.clone()), p)).collect();
     if !act(&mut pairs) {
         return Ok(false);
     }

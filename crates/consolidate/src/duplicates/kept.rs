@@ -50,7 +50,7 @@ pub(crate) fn sign(vault: &Vault, inputs: &Inputs<'_>, watch: &Watch<'_>) -> Res
         signatures.push(signature.unwrap_or_default());
     }
     let since = kept.since(inputs, &versions);
-    let few = (since.changed.len() + since.gone.len()) * ANEW <= signatures.len();
+    let few = since.notes() * ANEW <= signatures.len();
     let then = if few { fs::read(vault.cache_dir().join(MET)).ok().and_then(|bytes| kept.met(&bytes)) } else { None };
     if let Some(then) = then {
         let met = meet_again(&signatures, &then, &since, watch)?;
@@ -133,6 +133,7 @@ impl<'a> Kept<'a> {
                 out.now.push(None);
                 out.gone.push((at as u32, entry.signature().unwrap_or_default()));
                 if same {
+                    out.edited += 1;
                     out.changed.push(at as u32);
                 }
             }

@@ -13,15 +13,16 @@ mod kept;
 mod meaning;
 mod names;
 mod numbers;
+mod open;
 mod page;
 mod signature;
 
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use dormouse_vault::meta::Dismissed;
-use dormouse_vault::{Layer, NotePath, Snapshot, Vault};
+use dormouse_vault::{Layer, NotePath, Problem, ProblemKind, Snapshot, Vault, VaultError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use similar::TextDiff;
@@ -29,6 +30,7 @@ use similar::TextDiff;
 pub use dismissed::{Dismissal, dismiss, dismissals, undismiss};
 pub(crate) use kept::{Signed, sign};
 pub use meaning::Vectors;
+pub(crate) use open::PairsFound;
 pub(crate) use page::entry;
 pub use signature::Signature;
 
@@ -43,6 +45,8 @@ use judge::{Comparison, Name, View};
 const SHOWN: usize = 5;
 /// Lines of a diff that are shown.
 const DIFF_LINES: usize = 40;
+/// How long two texts are compared line by line; what is left then is shown as replaced whole.
+const DIFF_TIME: Duration = Duration::from_millis(300);
 /// Compared texts that are held at once.
 const HELD: usize = 4096;
 
@@ -108,18 +112,18 @@ pub struct DuplicatePair {
     pub only_keep: Vec<String>,
     /// Sentences of `other` alone, at most five.
     pub only_other: Vec<String>,
-    /// For a conflict copy: a unified diff from the original, cut at forty lines.
+    /// For a conflict copy: a unified diff from the original, cut at forty lines. Its last line says
+    /// so when the two differ too much to be compared whole in a third of a second.
     pub diff: Option<String>,
 }
 
 /// What a search knows beside the notes.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub(crate) struct Known<'a> {
     /// Pairs that are not to be shown again.
     pub(crate) dismissed: Option<&'a Dismissed>,
     /// Vectors, when a caller has any.
     pub(crate) vectors: Option<&'a dyn Vectors>,
-    pub(crate) vault: &'a Vault,
 }
 
 /// All pairs: conflict copies first, then the most certain, then by path. Near-linear: only notes that share a rare feature, a text, a name or
@@ -133,37 +137,29 @@ pub(crate) fn find(
     watch: &Watch<'_>,
 ) -> Result<Vec<DuplicatePair>, ConsolidateError> {
     let names = names_of(inputs);
+    watch.check()?;
     let keys: Vec<String> = names.iter().map(|name| name.key.clone()).collect();
     let Signed { signatures, met } = signed;
     let mut candidates = met.pairs.clone();
     let alike = |pair: &(u32, u32)| may_be_named_alike(signatures, &names, *pair, config);
-    candidates.extend(candidates::by_name_and_text(signatures, &keys).into_iter().filter(alike));
+    candidates.extend(candidates::by_name_and_text(signatures, &keys, watch)?.into_iter().filter(alike));
     let paths = inputs.digests.iter().map(|digest| digest.path());
-    let units = known.vectors.map(|vectors| meaning::units(paths, vectors)).unwrap_or_default();
-    let unit = |at: u32| units.get(at as usize).and_then(Option::as_ref);
-    let near = |(a, b): &(u32, u32)| meaning::cosine(unit(*a), unit(*b)) >= config.meaning;
-    candidates.extend(meaning::pairs(&units, watch)?.into_iter().filter(near));
+    let units = known.vectors.map(|vectors| meaning::units(paths, vectors, watch)).transpose()?.unwrap_or_default();
+    candidates.extend(meaning::pairs(&units, config.meaning, watch)?);
+    watch.check()?;
     candidates.sort_unstable();
     candidates.dedup();
     let mut search = Search { inputs, signatures, common: &met.common, names, units, config, held: HashMap::new() };
-    let known_vault = known.vault;
     let mut pairs = copies;
-    for (done, (a, b)) in candidates.into_iter().enumerate() {
-        if done % 64 == 0 {
-            watch.check()?;
-        }
+    for (a, b) in candidates {
+        watch.check()?;
         pairs.extend(search.judge(a as usize, b as usize));
     }
     if let Some(dismissed) = known.dismissed {
-        // A conflict copy is no digest of its own, and is read.
-        let says = |path: &NotePath| {
-            let known = inputs.position(path).and_then(|at| signatures.get(at)).map(dismissed::says);
-            known.or_else(|| dismissed::says_now(known_vault, path).ok())
-        };
-        pairs.retain(|pair| match (says(&pair.keep), says(&pair.other)) {
-            (Some(keep), Some(other)) => !dismissed::holds(dismissed, (&pair.keep, keep), (&pair.other, other)),
-            _ => true,
-        });
+        let live = |path: &NotePath| inputs.position(path).and_then(|at| signatures.get(at)).map(dismissed::says);
+        // A conflict copy has no signature: its file is read.
+        let says = |path: &NotePath| live(path).or_else(|| dismissed::says_now(inputs.vault(), path).ok());
+        pairs.retain(|pair| !dismissed::holds(dismissed, &pair.keep, &pair.other, says));
     }
     pairs.sort_by(|a, b| {
         rank(&a.reason).total_cmp(&rank(&b.reason)).then_with(|| (&a.keep, &a.other).cmp(&(&b.keep, &b.other)))
@@ -297,39 +293,49 @@ fn rank(reason: &DuplicateReason) -> f64 {
     }
 }
 
-/// The conflict copies of digest notes beside their originals. One that can't be read is left out here:
-/// health lists what can't be read.
+/// The conflict copies of digest notes beside their originals, and the files among them that can't be
+/// read: their pairs are left out.
 pub(crate) fn conflict_copies(
     vault: &Vault,
     snapshot: &Snapshot,
     watch: &Watch<'_>,
-) -> Result<Vec<DuplicatePair>, ConsolidateError> {
-    let mut out = Vec::new();
+) -> Result<(Vec<DuplicatePair>, Vec<Problem>), ConsolidateError> {
+    let (mut out, mut problems) = (Vec::new(), Vec::new());
     for note in snapshot.notes().filter(|n| n.layer == Layer::Digest) {
         let Some(original) = &note.conflict_of else {
             continue;
         };
         watch.check()?;
-        let (Ok(ours), Ok(theirs)) = (vault.read(original), vault.read(&note.path)) else {
-            tracing::warn!(copy = %note.path, "a conflict copy or its original can't be read");
-            continue;
+        let texts = (vault.read(original), vault.read(&note.path));
+        let (ours, theirs) = match texts {
+            (Ok(ours), Ok(theirs)) => (ours.text, theirs.text),
+            (Err(VaultError::NotFound { .. }), _) | (_, Err(VaultError::NotFound { .. })) => {
+                continue;
+            }
+            (Err(error), _) | (_, Err(error)) => {
+                let message = format!("a conflict copy was not compared: {error}");
+                problems.push(Problem { kind: ProblemKind::Unreadable, line: None, message });
+                continue;
+            }
         };
-        out.push(conflict_copy(original, &note.path, &ours.text, &theirs.text));
+        out.push(conflict_copy(original, &note.path, &ours, &theirs, DIFF_TIME));
     }
-    Ok(out)
+    Ok((out, problems))
 }
 
-/// How long the difference of two texts is looked for; then a coarser one is shown.
-const DIFF_TIME: Duration = Duration::from_millis(200);
-
-/// The pair of a conflict copy and its original.
-fn conflict_copy(original: &NotePath, copy: &NotePath, ours: &str, theirs: &str) -> DuplicatePair {
-    let diff = TextDiff::configure().timeout(DIFF_TIME).diff_lines(ours, theirs);
+/// The pair of a conflict copy and its original, compared for at most about `time`.
+fn conflict_copy(original: &NotePath, copy: &NotePath, ours: &str, theirs: &str, time: Duration) -> DuplicatePair {
+    let began = Instant::now();
+    let diff = TextDiff::configure().timeout(time).diff_lines(ours, theirs);
+    let cut = began.elapsed() >= time;
     let unified = diff.unified_diff().context_radius(1).to_string();
     let mut lines: Vec<&str> = unified.lines().take(DIFF_LINES + 1).collect();
     if lines.len() > DIFF_LINES {
         lines.truncate(DIFF_LINES);
         lines.push("…");
+    }
+    if cut {
+        lines.push("… compared in part only: the two are long and differ much");
     }
     DuplicatePair {
         keep: original.clone(),
@@ -340,5 +346,38 @@ fn conflict_copy(original: &NotePath, copy: &NotePath, ours: &str, theirs: &str)
         only_keep: Vec::new(),
         only_other: Vec::new(),
         diff: Some(lines.join("\n")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use dormouse_fixtures::temp_vault;
+
+    use super::*;
+    use crate::progress::Silent;
+
+    #[test]
+    fn a_copy_that_takes_too_long_to_compare_is_said_to_be_cut() {
+        let path = |text| NotePath::new(text).unwrap();
+        let text = |word: &str| (0..2_000).map(|i| format!("{word} {i}\n")).collect::<String>();
+        let diff = |time| {
+            let pair = conflict_copy(&path("a.md"), &path("b.md"), &text("one"), &text("two"), time);
+            pair.diff.unwrap_or_default()
+        };
+        assert!(diff(Duration::ZERO).ends_with("… compared in part only: the two are long and differ much"));
+        assert!(diff(Duration::from_secs(60)).ends_with("\n…"));
+    }
+
+    #[test]
+    fn conflict_copies_are_not_read_once_the_run_is_cancelled() {
+        let folder =
+            temp_vault("=== digest/wiki/a.md\nx\n=== digest/wiki/a (Conflicted copy laptop 202611121030).md\ny\n");
+        let vault = Vault::open(folder.path()).unwrap();
+        let found = |cancel| {
+            let watch = Watch { task: crate::Task::Duplicates, progress: &Silent, cancel };
+            conflict_copies(&vault, &vault.snapshot(), &watch)
+        };
+        assert_eq!(found(&|| false).unwrap().0.len(), 1);
+        assert!(matches!(found(&|| true), Err(ConsolidateError::Cancelled)));
     }
 }

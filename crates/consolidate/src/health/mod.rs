@@ -18,11 +18,12 @@ pub(crate) use signals::Signals;
 pub use signals::{Freshness, SignalState};
 
 use crate::config::ConsolidateConfig;
+use crate::duplicates::PairsFound;
 use crate::error::ConsolidateError;
 use crate::inputs::Inputs;
 use crate::progress::{Silent, Watch};
 use crate::report::Task;
-use crate::state::{Looked, Looks, PairsFound, State};
+use crate::state::{Looked, Looks};
 use crate::ties::{Ties, ties};
 
 /// How much a finding matters.
@@ -71,7 +72,8 @@ pub enum FindingKind {
     BucketImbalance,
     /// A digest note outside the three buckets.
     NoBucket,
-    /// Pairs of notes that say the same, as the last search for them found.
+    /// Pairs of notes that say the same, as the last search for them found, without those that were
+    /// merged or dismissed since.
     Duplicates,
 }
 
@@ -273,11 +275,12 @@ pub(crate) fn check(
     let states = ground.signals.states(inputs, ground.config, ground.now);
     ground.signals.check(inputs, &states, &mut findings);
     watch.check()?;
-    if let Some(pairs) = ground.pairs.filter(|p| p.count > 0) {
+    if let Some(pairs) = ground.pairs.as_ref().filter(|p| !p.pairs.is_empty()) {
         findings.add(Severity::Notice, FindingKind::Duplicates, None, None, || {
             format!(
                 "pairs of notes that say the same: {}; they stand side by side in audit/{}/duplicates.md",
-                pairs.count, pairs.day
+                pairs.pairs.len(),
+                pairs.day
             )
         });
     }
@@ -310,7 +313,7 @@ pub fn examine(
         baseline: baseline.as_ref(),
         looked: &looked,
         ties: &ties,
-        pairs: State::load(vault).pairs,
+        pairs: PairsFound::open(&inputs, &watch)?,
         config,
         now,
     };

@@ -216,7 +216,7 @@ fn a_dismissed_pair_comes_back_when_one_of_the_two_says_something_else() {
     assert_eq!(found(), 0);
     vault.write("digest/wiki/a.md", format!("{LONG} Now it says something else as well.\n"));
     assert_eq!(found(), 1);
-    let list = dismissals(&open());
+    let list = dismissals(&open()).unwrap();
     assert_eq!(list.iter().map(|d| (d.a.stem(), d.b.stem(), d.in_force)).collect::<Vec<_>>(), [("a", "b", false)]);
     assert!(dismiss(&open(), &a, &b, &now).unwrap(), "dismissed anew");
     assert_eq!(found(), 0);
@@ -252,7 +252,7 @@ fn dismissals_at_the_same_time_are_all_kept() {
             });
         }
     });
-    assert_eq!(dismissals(&Vault::open(vault.path()).unwrap()).len(), 16);
+    assert_eq!(dismissals(&Vault::open(vault.path()).unwrap()).unwrap().len(), 16);
 }
 
 #[test]
@@ -262,7 +262,10 @@ fn a_file_of_dismissals_that_cannot_be_read_is_left_as_it_is() {
     let (a, b) = (path("digest/wiki/a.md"), path("digest/wiki/b.md"));
     let error = dismiss(&Vault::open(vault.path()).unwrap(), &a, &b, &clock(NOON)).unwrap_err().to_string();
     assert!(error.contains("dismissed.json") && error.contains("mend it"), "{error}");
+    assert!(!error.contains("anew"), "no run makes it anew: {error}");
     assert_eq!(vault.read("meta/dismissed.json"), "{\"version\": 1, \"pairs\": [");
+    let list = dismissals(&Vault::open(vault.path()).unwrap());
+    assert!(list.is_err(), "an empty list would say that nothing is dismissed");
 }
 
 #[test]
@@ -362,4 +365,85 @@ fn what_a_run_after_a_few_changes_finds_is_what_a_run_without_any_memory_finds()
         vault.write(".dormouse/consolidate/signatures", broken);
         assert!(again == found(&vault));
     }
+}
+
+const COPY: &str = "digest/wiki/a (Conflicted copy laptop 202611121030).md";
+
+#[cfg(unix)]
+#[test]
+fn a_conflict_copy_that_cannot_be_read_is_left_out_and_said() {
+    let vault = temp_vault(&format!(
+        "=== digest/wiki/a.md\n{LONG}\n=== {COPY}\nother\n{LONG}\n=== digest/wiki/b.md\n{LONG}\n=== digest/wiki/c.md\nx\n\
+         === digest/wiki/c (Conflicted copy laptop 202611121030).md\ny\n"
+    ));
+    let now = clock(NOON);
+    let thief = Thief { file: vault.path().join(COPY) };
+    let (open, config) = (Vault::open(vault.path()).unwrap(), ConsolidateConfig::default());
+    let cancel = || thief.swap();
+    let context =
+        RunContext { vault: &open, clock: &now, config: &config, seed: 0, progress: &Silent, cancel: &cancel };
+    let report = run_with(context, &[Task::Duplicates], None).unwrap();
+    assert_eq!(report.tasks[0].state, dormouse_consolidate::TaskState::Done);
+    let found: Vec<_> = report.duplicates.iter().map(|p| (p.keep.stem(), p.other.stem())).collect();
+    assert_eq!(found, [("c", "c (Conflicted copy laptop 202611121030)"), ("a", "b")]);
+    let said: Vec<_> = report.problems.iter().map(|p| p.message.clone()).collect();
+    assert!(said.len() == 1 && said[0].starts_with("a conflict copy was not compared: "), "{said:?}");
+}
+
+/// Puts a link that leads nowhere but to itself in the place of a file, once the run has seen it.
+#[cfg(unix)]
+struct Thief {
+    file: std::path::PathBuf,
+}
+
+#[cfg(unix)]
+impl Thief {
+    fn swap(&self) -> bool {
+        if self.file.is_file() {
+            std::fs::remove_file(&self.file).unwrap();
+            std::os::unix::fs::symlink(&self.file, &self.file).unwrap();
+        }
+        false
+    }
+}
+
+#[test]
+fn an_edit_counts_as_one_change() {
+    let mut text = String::new();
+    (0..400).for_each(|i| text.push_str(&format!("=== digest/wiki/n{i:03}.md\nOf the number {i} alone.\n")));
+    let vault = temp_vault(&text);
+    let file = vault.path().join(".dormouse/consolidate/signatures");
+    pairs(&vault);
+    let before = std::fs::read(&file).unwrap();
+    vault.write("digest/wiki/n001.md", "Edited.\n");
+    vault.write("digest/wiki/n002.md", "This as well.\n");
+    pairs(&vault);
+    assert!(std::fs::read(&file).unwrap() == before, "two of four hundred are few");
+    vault.write("digest/wiki/n003.md", "And a third.\n");
+    pairs(&vault);
+    assert!(std::fs::read(&file).unwrap() != before);
+}
+
+#[test]
+fn health_counts_no_pair_that_was_dismissed_or_merged() {
+    let vault =
+        temp_vault(&format!("=== digest/wiki/a.md\n{LONG}\n=== digest/wiki/b.md\n{LONG}\n=== {COPY}\nother\n{LONG}\n"));
+    let open = || Vault::open(vault.path()).unwrap();
+    let looked = || {
+        let now = NOON.parse().unwrap();
+        dormouse_consolidate::examine(&open(), &ConsolidateConfig::default(), now, &|| false).unwrap()
+    };
+    let said = || {
+        let all = looked().findings;
+        let of = all.into_iter().find(|f| f.kind == dormouse_consolidate::FindingKind::Duplicates);
+        of.map(|f| f.message.split(';').next().unwrap_or_default().to_owned())
+    };
+    assert_eq!(pairs(&vault).lines().count(), 2);
+    assert_eq!(said().as_deref(), Some("pairs of notes that say the same: 2"));
+    let (a, b) = (path("digest/wiki/a.md"), path("digest/wiki/b.md"));
+    dismiss(&open(), &a, &path(COPY), &clock(NOON)).unwrap();
+    assert_eq!(said().as_deref(), Some("pairs of notes that say the same: 1"));
+    let merging = open();
+    merging.commit(&dormouse_vault::merge::plan(&merging, &a, &b).unwrap().change_set).unwrap();
+    assert_eq!(said(), None);
 }
