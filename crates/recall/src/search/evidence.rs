@@ -245,16 +245,18 @@ pub(crate) struct Weighing<'a> {
     bm25: Bm25<'a>,
     notes: BTreeMap<NoteKey, NoteEvidence>,
     lending: Vec<Loan>,
+    /// Whether a digest named for the person whom the query is about counts as spoken by that one.
+    subjects: bool,
 }
 
 impl<'a> Weighing<'a> {
-    pub(crate) fn new(bm25: Bm25<'a>) -> Self {
-        Self { bm25, notes: BTreeMap::new(), lending: Vec::new() }
+    pub(crate) fn new(bm25: Bm25<'a>, subjects: bool) -> Self {
+        Self { bm25, notes: BTreeMap::new(), lending: Vec::new(), subjects }
     }
 
     /// Takes in a note; `cited` is what its blocks cite, for one that lends.
     pub(crate) fn add(&mut self, note: &NoteTerms, cited: Option<&Cited>) {
-        let (evidence, lenders) = self.bm25.weigh(note, cited.is_some());
+        let (evidence, lenders) = self.bm25.weigh(note, self.subjects && cited.is_some());
         self.notes.insert(note.note, evidence);
         for lender in lenders {
             let places = cited.and_then(|cited| cited.get(&lender.block)).filter(|places| !places.is_empty());
@@ -287,9 +289,8 @@ impl<'a> Weighing<'a> {
         Evidence { notes: self.notes }
     }
 
-    /// What digest blocks add to the source blocks that they cite: their words are counted there as
-    /// well, and a share of their score goes there. Only words that the source block lacks add
-    /// anything, since a digest that repeats its source is no second witness.
+    /// What digest blocks add to the source blocks that they cite: the words that the source block
+    /// lacks are counted there as well, and a share of the digest block's score goes there.
     fn lend(&mut self) {
         let mut added: BTreeMap<Place, BTreeMap<usize, f64>> = BTreeMap::new();
         for (places, words) in &self.lending {
@@ -302,10 +303,7 @@ impl<'a> Weighing<'a> {
                 let have = evidence.block(*block).map_or(0, |block| block.words);
                 let new: Vec<(usize, f64)> =
                     words.iter().copied().filter(|(at, _)| have & 1 << (at % 64) == 0).collect();
-                if new.is_empty() {
-                    continue;
-                }
-                let share = self.bm25.config.digest_share * self.bm25.text(&new);
+                let share = self.bm25.config.digest_share * self.bm25.text(words);
                 if let Some(block) = evidence.block_mut(*block) {
                     block.lent = block.lent.max(share);
                 }
