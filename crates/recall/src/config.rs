@@ -64,10 +64,11 @@ pub struct RecallConfig {
     /// Share of how like the query a block's vector is, against 1 for its words, when an embedder is
     /// set. Default 0.5.
     pub meaning_share: f64,
-    /// Share of a digest block's score that goes to the source block that it cites. Default 0.3.
+    /// Share of a digest block's score that goes to the source block that it cites, for the words that
+    /// the source block lacks. Default 0.4.
     pub digest_share: f64,
     /// Weight of a cited source block's terms that come from the digest blocks that cite it, against
-    /// 1 for its own, for words that it lacks. Default 0.3: with more of it the blocks that a digest cites
+    /// 1 for its own, for words that it lacks. Default 0.1: with more of it the blocks that a digest cites
     /// rise above those that none cites, and questions whose evidence lies in several notes lose.
     pub expansion_weight: f64,
     /// Factor 1 + this for a note that all of the best hit's activation reaches along links; what
@@ -190,8 +191,8 @@ impl Default for RecallConfig {
             single_weight: 0.5,
             support_share: 0.2,
             meaning_share: 0.5,
-            digest_share: 0.3,
-            expansion_weight: 0.3,
+            digest_share: 0.4,
+            expansion_weight: 0.1,
             link_share: 0.1,
             link_seeds: 10,
             spreading: Spreading::Steps,

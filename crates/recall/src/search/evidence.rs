@@ -289,8 +289,9 @@ impl<'a> Weighing<'a> {
         Evidence { notes: self.notes }
     }
 
-    /// What digest blocks add to the source blocks that they cite: the words that the source block
-    /// lacks are counted there as well, and a share of the digest block's score goes there.
+    /// What digest blocks add to the source blocks that they cite: their words are counted there as
+    /// well, and a share of their score goes there. Only words that the source block lacks add
+    /// anything, since a digest that repeats its source is no second witness.
     fn lend(&mut self) {
         let mut added: BTreeMap<Place, BTreeMap<usize, f64>> = BTreeMap::new();
         for (places, words) in &self.lending {
@@ -303,7 +304,10 @@ impl<'a> Weighing<'a> {
                 let have = evidence.block(*block).map_or(0, |block| block.words);
                 let new: Vec<(usize, f64)> =
                     words.iter().copied().filter(|(at, _)| have & 1 << (at % 64) == 0).collect();
-                let share = self.bm25.config.digest_share * self.bm25.text(words);
+                if new.is_empty() {
+                    continue;
+                }
+                let share = self.bm25.config.digest_share * self.bm25.text(&new);
                 if let Some(block) = evidence.block_mut(*block) {
                     block.lent = block.lent.max(share);
                 }
