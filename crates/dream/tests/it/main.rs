@@ -7,6 +7,7 @@ mod bug_reports;
 mod example_vault;
 mod golden;
 mod history;
+mod labels;
 mod recurring;
 mod remembered;
 mod repeated;
