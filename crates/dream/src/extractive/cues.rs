@@ -2,7 +2,10 @@
 
 use dormouse_vault::text::is_cjk;
 
+use super::acts::act;
+use super::durable::is_durable;
 use super::measured::{is_measured, states_figure};
+use super::noise::{is_idle, is_over_soon, unquoted};
 use crate::material::Material;
 
 /// What kind of statement a sentence is.
@@ -20,6 +23,8 @@ pub(super) enum Class {
     Preference,
     /// A number with a unit that something measured.
     Measure,
+    /// How something is done, in one sentence.
+    Method,
 }
 
 /// A class, and whether it stands for itself. A weak cue counts only beside a strong one.
@@ -193,16 +198,20 @@ const ASKED: &[&str] = &[
 /// What a sentence is; `None` when nothing speaks for keeping it.
 pub(super) fn classify(sentence: &str) -> Option<Cue> {
     let trimmed = sentence.trim_end_matches(|c: char| c.is_whitespace() || matches!(c, '"' | '”' | ')' | '）'));
-    if trimmed.ends_with(['?', '？']) {
+    // A question, or what only opens a list.
+    if trimmed.ends_with(['?', '？', ':', '：']) {
         return None;
     }
     let padded = padded(sentence);
     if ASKED.iter().any(|cue| padded.contains(&format!(" {cue} ")) || (!cue.is_ascii() && sentence.contains(cue))) {
         return None;
     }
-    if about_the_talk(sentence) || begins_a_task(&padded) {
+    if about_the_talk(sentence) || begins_a_task(&padded) || is_idle(sentence) {
         return None;
     }
+    // What is quoted is not said; an evidence that is a quote alone says nothing.
+    let unquoted = unquoted(sentence);
+    let (sentence, padded) = (unquoted.as_str(), self::padded(&unquoted));
     let english = |cues: &[&str]| cues.iter().any(|cue| padded.contains(&format!(" {cue} ")));
     let chinese = |cues: &[&str]| cues.iter().any(|cue| sentence.contains(cue));
     let begins = |english: &[&str], chinese: &[&str]| {
@@ -220,7 +229,7 @@ pub(super) fn classify(sentence: &str) -> Option<Cue> {
         return cue(Class::Rule, true);
     }
     if english(DECIDE_EN) || chinese(DECIDE_ZH) {
-        return cue(Class::Decision, true);
+        return if is_over_soon(sentence) { None } else { cue(Class::Decision, true) };
     }
     if english(CAUSE_EN) || chinese(CAUSE_ZH) {
         return cue(Class::Cause, true);
@@ -234,6 +243,12 @@ pub(super) fn classify(sentence: &str) -> Option<Cue> {
     }
     if states_figure(sentence) {
         return cue(Class::Measure, true);
+    }
+    if let Some(class) = act(sentence).filter(|_| !is_over_soon(sentence)) {
+        return cue(class, true);
+    }
+    if is_durable(sentence) && !is_over_soon(sentence) {
+        return cue(Class::Lesson, true);
     }
     if is_measured(sentence) {
         return cue(Class::Measure, false);

@@ -2,11 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use dormouse_vault::NotePath;
 use dormouse_vault::text::content_words;
+use dormouse_vault::{Bucket, NotePath};
 
 use super::cues::{supersedes, what_holds_no_more};
 use super::homes::{homes, precise};
+use super::kin::kin;
 use super::names::{from_sentence, undated};
 use crate::decide::{Candidate, Flavour, Relation, Verdict};
 use crate::gate::{GroundedFact, GroundedUnit, figures, numbers};
@@ -31,6 +32,7 @@ pub(super) fn verdicts(material: &Material, unit: &GroundedUnit, candidates: &[C
     let my_weight = sum(&mine);
     let my_name: BTreeSet<String> = content_words(&unit.name).into_iter().collect();
 
+    let kin = kin(material, unit, candidates).map(|c| &c.path);
     let homes = homes(material, unit, candidates);
     let home = homes
         .first()
@@ -54,7 +56,8 @@ pub(super) fn verdicts(material: &Material, unit: &GroundedUnit, candidates: &[C
         let same = same_bucket
             && (at_home
                 || home.is_none() && (same_name && (sibling || of_mine >= 0.25) || of_mine >= 0.6 && of_theirs >= 0.6)
-                || corrected);
+                || corrected
+                || home.is_none() && kin == Some(&candidate.path));
         if same && !same_found {
             same_found = true;
             let flavour = if corrected {
@@ -81,8 +84,21 @@ pub(super) fn verdicts(material: &Material, unit: &GroundedUnit, candidates: &[C
 }
 
 /// One part for each digest that facts of the unit belong to, and one for the rest. A unit that as a
-/// whole is about what a digest is about stays whole.
+/// whole is about what a digest is about stays whole. A part that speaks of what a digest of another
+/// bucket is about goes there.
 pub(super) fn parts(material: &Material, unit: &GroundedUnit, candidates: &[Candidate]) -> Vec<GroundedUnit> {
+    let mut parts = by_home(material, unit, candidates);
+    for part in parts.iter_mut().filter(|p| p.bucket == Bucket::Wiki) {
+        let elsewhere = kin(material, part, candidates).and_then(|c| c.bucket).filter(|b| *b != part.bucket);
+        let settled = || verdicts(material, part, candidates).iter().any(|v| matches!(v.relation, Relation::Same(_)));
+        if let Some(bucket) = elsewhere.filter(|_| !settled()) {
+            part.bucket = bucket;
+        }
+    }
+    parts
+}
+
+fn by_home(material: &Material, unit: &GroundedUnit, candidates: &[Candidate]) -> Vec<GroundedUnit> {
     let homes = homes(material, unit, candidates);
     let as_a_whole = || {
         let corrected = |c: &Candidate| {

@@ -57,6 +57,16 @@ fn has_unit(rest: &str, units: &[&str]) -> bool {
     })
 }
 
+/// Whether a sentence, in words between blanks, says how much one thing differs from another or from
+/// before.
+pub(super) fn compares(padded: &str) -> bool {
+    let has = |cues: &[&str]| cues.iter().any(|cue| padded.contains(&format!(" {cue} ")));
+    has(&["times", "percent", "twice", "half"])
+        && has(&["faster", "slower", "smaller", "larger", "cheaper", "longer", "shorter", "more than", "less than"])
+        || has(&["it doubled", "doubled in", "halved"]) && padded.contains(|c: char| c.is_ascii_digit())
+        || has(&["keeps it under", "keeps it below", "went down to", "brought it down to"])
+}
+
 /// Whether the sentence says of something, in the present, how much of a unit of measure it is or
 /// takes. A word that points back is no subject.
 pub(super) fn states_figure(sentence: &str) -> bool {

@@ -1,15 +1,21 @@
 //! Rules in place of a model: deterministic, offline, English and Chinese. Keeps what it can
 //! justify.
 
+mod acts;
+mod acts_zh;
 mod agreement;
 mod chat;
 mod cues;
+mod durable;
 mod history;
 mod homes;
 mod instructions;
+mod kin;
 mod likeness;
 mod measured;
 mod names;
+mod noise;
+mod persons;
 mod segment;
 mod topics;
 mod units;

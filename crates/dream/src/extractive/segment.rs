@@ -6,8 +6,10 @@ use super::agreement::{Remark, remark_on};
 use super::cues::{
     Class, Cue, Section, about_person, about_the_talk, classify, heading, padded, section, speaks_of_user,
 };
-use super::instructions::is_instruction;
+use super::instructions::{asks, is_instruction};
 use super::names::{capitalised, is_review};
+use super::noise::is_story;
+use super::persons::of_household;
 use crate::markdown::{Piece, pieces, plain};
 use crate::material::{Language, Marker, Material, Origin, Passage};
 
@@ -32,6 +34,8 @@ pub(super) struct Claim {
 pub(super) enum Kind {
     /// A step of a procedure.
     Step,
+    /// How something is done, in one sentence.
+    Method,
     /// Of or for a person.
     Personal,
     /// Anything else.
@@ -47,7 +51,7 @@ pub(super) fn claims(material: &Material) -> Vec<Claim> {
     let steps = step_flags(material);
     let mut found: Vec<(Claim, bool)> = Vec::new();
     let mut listed: Option<(&[String], usize)> = None;
-    for (passage, is_step) in material.passages.iter().zip(steps) {
+    for (at, (passage, is_step)) in material.passages.iter().zip(steps).enumerate() {
         if passage.marker == Marker::Verbatim {
             continue;
         }
@@ -68,12 +72,13 @@ pub(super) fn claims(material: &Material) -> Vec<Claim> {
             Some(Section::Of(class)) if item || !in_list => Some(class),
             _ => None,
         };
-        let of_passage = of_passage(material, passage, of_section, about_person);
+        let of_passage = of_passage(material, at, passage, of_section, about_person);
         if of_passage.is_empty() && material.origin == Origin::Remembered {
             found.extend(remembered(material, passage, about_person));
         }
         found.extend(of_passage);
     }
+    of_one_person(&mut found);
     let strong = found.iter().filter(|(_, strong)| *strong).count();
     let weak = found.len() - strong;
     if strong == 0 && weak < 3 {
@@ -84,6 +89,19 @@ pub(super) fn claims(material: &Material) -> Vec<Claim> {
         .filter(|(_, is_strong)| strong > 0 || !*is_strong)
         .map(|(claim, strong)| Claim { strong, ..claim })
         .collect()
+}
+
+/// What follows right behind a statement about somebody of the household is said of them too: what they do
+/// about it, or how often it was so.
+fn of_one_person(found: &mut [(Claim, bool)]) {
+    let mut before = false;
+    for (claim, _) in found {
+        let own = of_household(&claim.evidence) || first_person(&claim.evidence);
+        if before && claim.kind == Kind::Fact && !claim.spoken && claim.topic.is_none() {
+            claim.kind = Kind::Personal;
+        }
+        before = claim.kind == Kind::Personal && (own || before) && !claim.spoken;
+    }
 }
 
 /// What was given to be remembered needs no cue: all of it but questions and requests.
@@ -109,6 +127,7 @@ fn requests(text: &str) -> bool {
 /// The claims of one passage, each with whether it stands for itself.
 fn of_passage(
     material: &Material,
+    at: usize,
     passage: &Passage,
     of_section: Option<Class>,
     about_person: bool,
@@ -121,10 +140,12 @@ fn of_passage(
     let said: Vec<&str> = ranges.iter().filter_map(|r| text.get(r.clone())).collect();
     let opening = plain(&material.name);
     let opening = opening.trim_end_matches('…').trim();
+    let in_story = is_story(material, at);
     let cues: Vec<_> = said
         .iter()
         .map(|s| {
-            let cue = classify(s)?;
+            let told = in_story || speaker == Some(Speaker::User) && asks(s);
+            let cue = classify(s).filter(|c| !told || matches!(c.class, Class::Preference | Class::Cause))?;
             // The sentence that a talk is named after only opens it.
             let opens = speaker.is_some() && opening.chars().count() > 8 && s.starts_with(opening);
             let asks = speaker == Some(Speaker::User) && demands(s);
@@ -141,11 +162,18 @@ fn of_passage(
             Class::Rule => {
                 about_person
                     || speaker == Some(Speaker::User)
+                    || of_section.is_none() && speaker.is_none() && of_household(text)
                     || of_section.is_none_or(|c| c == Class::Preference) && speaks_of_user(&padded(text), text, false)
             }
-            _ => about_person,
+            _ => about_person || of_section.is_none() && speaker.is_none() && of_household(text),
         };
-        if personal { Kind::Personal } else { Kind::Fact }
+        let personal = personal
+            || class == Class::Lesson && speaker == Some(Speaker::User) && (first_person(text) || sets_terms(text));
+        match class {
+            _ if personal => Kind::Personal,
+            Class::Method => Kind::Method,
+            _ => Kind::Fact,
+        }
     };
     let question = text.trim_end().ends_with(['?', '？']);
     let remark = cites_event(material, text).then(|| remark_on(&plain(text))).flatten();
@@ -176,7 +204,8 @@ fn of_passage(
         && text.chars().count() <= WHOLE
         && !question
     {
-        let lead = cues.iter().flatten().max_by_key(|c| (c.strong, std::cmp::Reverse(c.class)));
+        let wish = |c: &Cue| c.strong && c.class == Class::Preference && of_household(text);
+        let lead = cues.iter().flatten().max_by_key(|c| (wish(c), c.strong, std::cmp::Reverse(c.class)));
         return lead.map(|c| (claim(material, passage, text, kind(c.class, text)), strong > 0)).into_iter().collect();
     }
     said.iter()
@@ -216,7 +245,7 @@ fn speech(text: &str) -> (Option<Speaker>, &str) {
         } else {
             first.split_whitespace().count()
         };
-        if after.is_empty() || length > 3 {
+        if after.is_empty() || length > 3 || classify(first).is_some() {
             break;
         }
         rest = after;
@@ -244,7 +273,9 @@ fn hedges(text: &str) -> bool {
     ]
     .iter()
     .any(|w| padded.starts_with(&format!(" {w} ")))
-        || ["我建议", "之前没有", "关于", "明白", "记住了", "记下了", "好的"].iter().any(|w| text.starts_with(w))
+        || ["我建议", "之前没有", "关于", "明白", "记住了", "记下了", "好的", "那就", "已改", "已经改", "改好了"]
+            .iter()
+            .any(|w| text.starts_with(w))
 }
 
 /// Whether a sentence says what should be.
@@ -252,6 +283,26 @@ pub(super) fn demands(text: &str) -> bool {
     let padded = padded(text);
     [" should ", " has to ", " have to "].iter().any(|w| padded.contains(w))
         || ["应该", "应当", "需要", "就要", "不要"].iter().any(|w| text.contains(w))
+}
+
+/// Whether a person says how it is to be with them: by a bound, or for whenever they do something.
+fn sets_terms(text: &str) -> bool {
+    let padded = padded(text);
+    [
+        "when we",
+        "when i",
+        "whenever",
+        "in everything",
+        "in any",
+        "always",
+        "at most",
+        "at least",
+        "no more than",
+        "not more than",
+    ]
+    .iter()
+    .any(|w| padded.contains(&format!(" {w} ")))
+        || ["不超过", "最多", "至少", "不少于", "以内", "用中文", "用英文"].iter().any(|w| text.contains(w))
 }
 
 pub(super) fn first_person(text: &str) -> bool {

@@ -16,7 +16,7 @@ pub(super) fn of_claims(material: &Material, mut claims: Vec<Claim>) -> Vec<Unit
     let title = names::title(material);
     let of_kind = |kind: Kind| claims.iter().filter(|c| c.kind == kind).collect::<Vec<_>>();
     let mut units = Vec::new();
-    let mut steps = of_kind(Kind::Step);
+    let mut steps: Vec<&Claim> = claims.iter().filter(|c| matches!(c.kind, Kind::Step | Kind::Method)).collect();
     let mut facts = of_kind(Kind::Fact);
     // What a talk adds to the steps that it arrived at.
     if !steps.is_empty() && facts.iter().all(|c| c.spoken) {
@@ -63,7 +63,7 @@ pub(super) fn of_claims(material: &Material, mut claims: Vec<Claim>) -> Vec<Unit
             None => named_by_first(&steps),
         };
         let summary = names::clip(
-            &steps.iter().filter(|c| c.kind == Kind::Step).map(|c| plain(&c.evidence)).collect::<Vec<_>>().join(" "),
+            &steps.iter().filter(|c| c.kind != Kind::Fact).map(|c| plain(&c.evidence)).collect::<Vec<_>>().join(" "),
             160,
         );
         units.push(unit(name, Bucket::Procedure, summary, &steps));

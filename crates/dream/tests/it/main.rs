@@ -9,6 +9,7 @@ mod example_vault;
 mod golden;
 mod history;
 mod invented;
+mod labels;
 mod recurring;
 mod remembered;
 mod repeated;

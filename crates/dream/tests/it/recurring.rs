@@ -207,6 +207,26 @@ fn what_stays_as_it_was_is_no_correction_of_it() {
 }
 
 #[test]
+fn what_is_of_a_kind_meets_in_other_words_and_what_only_looks_like_it_stays_apart() {
+    check(
+        &[
+            ("2026-11-02/pump", "The pump stopped", "The cause was grit in the impeller of the pond pump. ^b1"),
+            (
+                "2026-11-05/pump",
+                "No water again",
+                "Again grit in the impeller: the pond pump needs a filter of foam in front of it. ^b1",
+            ),
+            ("2026-11-07/bike", "The bicycle pump", "The cause was a worn gasket in the bicycle pump. ^b1"),
+        ],
+        &[
+            "wiki/the-bicycle-pump | The cause was a worn gasket in the bicycle pump. ×1",
+            "wiki/the-pump-stopped | The cause was grit in the impeller of the pond pump. ×1",
+            "wiki/the-pump-stopped | Again grit in the impeller: the pond pump needs a filter of foam in front of it. ×1",
+        ],
+    );
+}
+
+#[test]
 fn a_talk_is_named_after_its_subject_and_its_opening_is_no_fact() {
     check(
         &[(
