@@ -80,7 +80,8 @@ pub(crate) fn run(
         Ground { snapshot: &current.snapshot, traits: &meta.traits, archived: signals.archived(), ledger: &ledger };
     let conditions = Conditions::of(&[&request.filters, &query.filters], &ground);
     let central = meta.ranks.of(&current.snapshot, config);
-    let mut search = Search { vault, current, meaning, config, request, now, query, conditions, signals, central, pairing };
+    let mut search =
+        Search { vault, current, meaning, config, request, now, query, conditions, signals, central, pairing };
     let (mut candidates, terms, asked) = search.candidates()?;
     if meaning.is_some() && !request.signals.meaning {
         search.signals.state("meaning", SignalState::Off, None);
@@ -226,7 +227,8 @@ impl Search<'_> {
         let asked = Asked { terms: &texts, speakers: &names };
         let gathered = view.gather(&found, asked)?;
         let extent = Extent { units: view.unit_count()?, notes: self.current.notes.len() };
-        let mut weighing = Weighing::new(Bm25::of(terms, extent, &gathered, self.config), self.pairing == Pairing::Apart);
+        let mut weighing =
+            Weighing::new(Bm25::of(terms, extent, &gathered, self.config), self.pairing == Pairing::Apart);
         for note in &gathered {
             let lender = self.current.notes.get(&note.note).filter(|_| lends(note.note));
             let cited = lender.map(|lender| self.current.citations.of(lender, &self.current.snapshot));

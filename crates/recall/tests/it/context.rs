@@ -24,14 +24,14 @@ fn facts_come_first_and_the_blocks_that_they_cite_follow() {
 
         ## Where it comes from
 
-        [2] [[daily/2026-11-01/trip#^b2|Trip]] · 2026-11-01 · line 5
-        ```note
-        The sea was rough.
-        ```
-
-        [3] [[daily/2026-11-01/trip#^b1|Trip]] · 2026-11-01 · line 3
+        [2] [[daily/2026-11-01/trip#^b1|Trip]] · 2026-11-01 · line 3
         ```note
         We took the ferry to the island.
+        ```
+
+        [3] [[daily/2026-11-01/trip#^b2|Trip]] · 2026-11-01 · line 5
+        ```note
+        The sea was rough.
         ```
 
     "#]]
