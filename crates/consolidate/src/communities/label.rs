@@ -7,7 +7,7 @@ use dormouse_vault::Vault;
 use dormouse_vault::text::content_words;
 
 use super::last_run::{ByHash, hash};
-use super::terms::{are_twins, as_written, is_denial, is_telling, stem};
+use super::terms::{Written, are_twins, as_written, is_denial, is_telling, stem};
 use crate::error::ConsolidateError;
 use crate::inputs::{Digest, Inputs};
 use crate::progress::Watch;
@@ -22,8 +22,9 @@ pub(super) struct Label {
     pub(super) terms: Vec<String>,
 }
 
-/// How often a word of the name, of the description, of the text counts.
+/// How often a word of the name, of an alias, of the description, of the text counts.
 const NAME: f32 = 4.0;
+const ALIAS: f32 = 2.0;
 const DESCRIPTION: f32 = 2.0;
 const TEXT: f32 = 1.0;
 
@@ -148,15 +149,22 @@ impl Counted {
         scored.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
         let digests = || group.iter().filter_map(|&node| inputs.digests.get(node as usize));
         let every = group.len().div_ceil(SHOWING);
-        let texts: Vec<String> = digests().step_by(every.max(1)).flat_map(parts).map(|(text, _)| text).collect();
-        let mut terms: Vec<String> = Vec::new();
+        let shown = || digests().step_by(every.max(1));
+        let texts: Vec<String> = shown().flat_map(parts).map(|(text, _)| text).collect();
+        let names: Vec<String> = shown().flat_map(names).collect();
+        let mut found: Vec<Written> = Vec::new();
         for (_, word) in scored.into_iter().take(TRIED) {
-            if terms.len() == wanted {
+            if found.len() >= 2 * wanted || found.iter().filter(|written| written.firm).count() >= wanted {
                 break;
             }
-            if let Some(term) = as_written(&word, &texts)
-                && !terms.iter().any(|have| are_twins(have, &term))
-            {
+            found
+                .extend(as_written(&word, &texts, &names).filter(|new| found.iter().all(|have| have.term != new.term)));
+        }
+        // What is seen to be a whole word comes before what only may be one.
+        found.sort_by_key(|written| !written.firm);
+        let mut terms: Vec<String> = Vec::new();
+        for Written { term, .. } in found {
+            if terms.len() < wanted && !terms.iter().any(|have| are_twins(have, &term)) {
                 terms.push(term);
             }
         }
@@ -170,13 +178,19 @@ impl Counted {
     }
 }
 
-fn parts(digest: &Digest<'_>) -> [(String, f32); 3] {
+fn parts(digest: &Digest<'_>) -> [(String, f32); 4] {
     let description = digest.note.description.as_deref().unwrap_or("");
     [
         (digest.note.name.to_string(), NAME),
+        (digest.note.aliases.join("\n"), ALIAS),
         (description.to_owned(), DESCRIPTION),
         (digest.statement().unwrap_or_default(), TEXT),
     ]
+}
+
+/// What a note is called.
+fn names(digest: &Digest<'_>) -> Vec<String> {
+    std::iter::once(digest.note.name.to_string()).chain(digest.note.aliases.iter().cloned()).collect()
 }
 
 /// Words of all groups, while they are counted.

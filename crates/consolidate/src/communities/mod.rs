@@ -1,5 +1,6 @@
 //! Communities: the themes of the digest notes, from the links that their writers made.
 
+mod chinese;
 mod digest_graph;
 mod groups;
 mod identity;
