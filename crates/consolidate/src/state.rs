@@ -275,6 +275,34 @@ mod tests {
         assert_eq!(many.0.len(), Written::MOST);
     }
 
+    #[test]
+    fn a_note_that_cannot_be_read_just_now_has_not_been_edited() {
+        let vault = dormouse_fixtures::temp_vault("=== digest/wiki/a.md\nold\n=== digest/wiki/b.md\nb\n");
+        let open = Vault::open(vault.path()).unwrap();
+        let watch = Watch { task: crate::Task::Time, progress: &crate::Silent, cancel: &|| false };
+        // What is kept of a, by a run on this day that reads what lies there then.
+        let mut day = NaiveDate::from_ymd_opt(2026, 11, 1).unwrap();
+        let mut look = |lost: bool| {
+            open.refresh().unwrap();
+            let inputs = Inputs::of(&open, &watch).unwrap();
+            let text = vault.read("digest/wiki/a.md");
+            if lost {
+                vault.remove("digest/wiki/a.md");
+            }
+            day = day.succ_opt().unwrap();
+            let looked = Looks::load(&open).look(&inputs, day, &watch).unwrap();
+            Looks::store(&open, &inputs, &looked).unwrap();
+            vault.write("digest/wiki/a.md", text);
+            let kept = Looks::load(&open).notes.into_iter().find(|(path, _)| path.ends_with("a.md"));
+            kept.map(|(_, looked)| (looked.version, looked.written.0))
+        };
+        assert_eq!(look(true), None);
+        assert_eq!(look(false), Some((Version::of(b"old\n"), vec![])));
+        vault.write("digest/wiki/a.md", "new\n");
+        assert_eq!(look(true), Some((Version::of(b"old\n"), vec![])));
+        assert_eq!(look(false), Some((Version::of(b"new\n"), vec![NaiveDate::from_ymd_opt(2026, 11, 5).unwrap()])));
+    }
+
     proptest! {
         #[test]
         fn what_is_kept_is_read_back_and_a_file_that_is_not_whole_is_none(
