@@ -188,7 +188,7 @@ impl Run<'_> {
         {
             self.put(vec![found.to_change(context.vault.layout())])?;
         }
-        last.store(context.vault);
+        last.inspect(|last| last.store(context.vault));
         let themes = found.communities.iter().filter(|c| c.members.len() > 1);
         report.communities = themes
             .map(|c| Theme {

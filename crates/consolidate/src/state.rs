@@ -8,7 +8,7 @@ use std::fs;
 
 use chrono::{Datelike, Duration, NaiveDate};
 use dormouse_vault::text::estimate_tokens;
-use dormouse_vault::{CommitError, NotePath, Vault, Version};
+use dormouse_vault::{CommitError, NotePath, NoteText, Vault, Version};
 use serde::{Deserialize, Serialize};
 
 use crate::cache;
@@ -81,10 +81,9 @@ impl Written {
 }
 
 impl Looked {
-    fn of(digest: &Digest<'_>, written: Written) -> Self {
+    /// `read` is the note's text; without one the note is looked at again by the next run.
+    fn of(digest: &Digest<'_>, read: Option<NoteText>, written: Written) -> Self {
         let doc = digest.note.document();
-        let read = digest.note_text();
-        // One that can't be read is looked at again.
         let version = read.as_ref().map_or_else(|| Version::of(b""), |read| read.version);
         let text = read.map_or_else(String::new, |read| read.text);
         let tokens = estimate_tokens(text.get(doc.body.clone()).unwrap_or(""));
@@ -118,9 +117,13 @@ impl Looks {
         Self { notes: Self::read(&bytes).unwrap_or_default() }
     }
 
-    /// Keeps `looked`, the look at `inputs`.
+    /// Keeps `looked`, the look at `inputs`. A note that could not be read yet is left out: what it
+    /// says when it can be is no edit.
     pub(crate) fn store(vault: &Vault, inputs: &Inputs<'_>, looked: &[Looked]) -> Result<(), CommitError> {
-        vault.write_cache(Self::FILE, &Self::bytes(inputs.digests.iter().map(Digest::path).zip(looked)))
+        let nothing = Version::of(b"");
+        let seen = inputs.digests.iter().zip(looked);
+        let seen = seen.filter(|(digest, looked)| looked.version != nothing || digest.note.version == nothing);
+        vault.write_cache(Self::FILE, &Self::bytes(seen.map(|(digest, looked)| (digest.path(), looked))))
     }
 
     /// The look of now: in the order of `inputs`, what the note's text says and the day on which
@@ -145,12 +148,15 @@ impl Looks {
             let before = rest.next_if(|(have, _)| **have == *path).map(|(_, looked)| looked);
             out.push(match before {
                 Some(before) if before.version == version => before.clone(),
-                // One that can't be read just now has not been edited, as far as anybody knows.
-                Some(before) if digest.note_text().is_none() => before.clone(),
-                Some(before) => Looked::of(digest, before.written.clone().on(today)),
+                Some(before) => match digest.note_text() {
+                    Some(read) => Looked::of(digest, Some(read), before.written.clone().on(today)),
+                    // One that can't be read just now has not been edited, as far as anybody knows.
+                    None => before.clone(),
+                },
                 None => {
                     let moved = moved.get_or_insert_with(|| self.gone(inputs));
-                    Looked::of(digest, moved.get(&version).map(|looked| looked.written.clone()).unwrap_or_default())
+                    let written = moved.get(&version).map(|looked| looked.written.clone()).unwrap_or_default();
+                    Looked::of(digest, digest.note_text(), written)
                 }
             });
         }
@@ -258,6 +264,34 @@ mod tests {
         let many =
             (0..9).fold(Written::default(), |written, n| written.on(day("2000-01-01") + Duration::days(400 * n)));
         assert_eq!(many.0.len(), Written::MOST);
+    }
+
+    #[test]
+    fn a_note_that_cannot_be_read_just_now_has_not_been_edited() {
+        let vault = dormouse_fixtures::temp_vault("=== digest/wiki/a.md\nold\n=== digest/wiki/b.md\nb\n");
+        let open = Vault::open(vault.path()).unwrap();
+        let watch = Watch { task: crate::Task::Time, progress: &crate::Silent, cancel: &|| false };
+        // What is kept of a, by a run on this day that reads what lies there then.
+        let mut day = NaiveDate::from_ymd_opt(2026, 11, 1).unwrap();
+        let mut look = |lost: bool| {
+            open.refresh().unwrap();
+            let inputs = Inputs::of(&open, &watch).unwrap();
+            let text = vault.read("digest/wiki/a.md");
+            if lost {
+                vault.remove("digest/wiki/a.md");
+            }
+            day = day.succ_opt().unwrap();
+            let looked = Looks::load(&open).look(&inputs, day, &watch).unwrap();
+            Looks::store(&open, &inputs, &looked).unwrap();
+            vault.write("digest/wiki/a.md", text);
+            let kept = Looks::load(&open).notes.into_iter().find(|(path, _)| path.ends_with("a.md"));
+            kept.map(|(_, looked)| (looked.version, looked.written.0))
+        };
+        assert_eq!(look(true), None);
+        assert_eq!(look(false), Some((Version::of(b"old\n"), vec![])));
+        vault.write("digest/wiki/a.md", "new\n");
+        assert_eq!(look(true), Some((Version::of(b"old\n"), vec![])));
+        assert_eq!(look(false), Some((Version::of(b"new\n"), vec![NaiveDate::from_ymd_opt(2026, 11, 5).unwrap()])));
     }
 
     proptest! {

@@ -137,7 +137,7 @@ impl Upkeep {
     }
 
     fn ended(&mut self, run: Run) -> Result<ConsolidateReport, Unended> {
-        let ended = run.join().map_or(Err(Unended::Panicked), |ended| ended.map_err(Unended::from));
+        let ended = outcome(run);
         if ended.is_err() {
             self.next = Instant::now() + LATER;
         }
@@ -161,6 +161,11 @@ impl Upkeep {
         let run = self.run.take()?;
         Some(self.ended(run))
     }
+}
+
+/// What a run that has ended, or is about to, came to.
+fn outcome(run: Run) -> Result<ConsolidateReport, Unended> {
+    run.join().map_or(Err(Unended::Panicked), |ended| ended.map_err(Unended::from))
 }
 
 /// The access spool as a sign of life: whoever searches or reads leaves a line there.
@@ -191,5 +196,19 @@ impl Spool {
         let grew = found.is_some_and(|(size, _)| size > 0) && found != self.known;
         self.known = found;
         grew
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_that_panicked_has_failed_and_one_that_was_stopped_is_put_off() {
+        let said = |run: fn() -> Result<ConsolidateReport, ConsolidateError>| {
+            outcome(std::thread::spawn(run)).map(|_| ()).unwrap_err().to_string()
+        };
+        assert!(said(|| std::panic::resume_unwind(Box::new("no such note"))).starts_with("failed: "));
+        assert!(said(|| Err(ConsolidateError::Cancelled)).starts_with("put off: "));
     }
 }

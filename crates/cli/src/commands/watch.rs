@@ -43,7 +43,7 @@ pub(crate) fn run(scene: &Scene, args: &WatchArgs, out: &mut Output) -> Result<u
     let mut said: Vec<Problem> = Vec::new();
     let mut left = args.deltas;
     while !ended.load(Ordering::SeqCst) && left != Some(0) {
-        let mut delta = watcher.next(HEED);
+        let delta = watcher.next(HEED);
         let problems = watcher.problems();
         if problems != said {
             if out.is_json() {
@@ -53,16 +53,15 @@ pub(crate) fn run(scene: &Scene, args: &WatchArgs, out: &mut Output) -> Result<u
             }
             said = problems;
         }
-        if let Some(upkeep) = &mut upkeep {
+        if let Some(delta) = &delta {
+            status.aside(|| told(out, delta, &mut left))?;
+        }
+        if let Some(upkeep) = upkeep.as_mut().filter(|_| left != Some(0)) {
             if delta.is_some() {
                 upkeep.wake();
             }
             match upkeep.tick() {
-                Some(Event::Changed(changed)) if delta.is_none() => delta = Some(changed),
-                Some(Event::Changed(changed)) => {
-                    status.aside(|| out.line(&Line::of(&changed), |w| page(w, &changed)))?;
-                    left = left.map(|left| left - 1);
-                }
+                Some(Event::Changed(changed)) => status.aside(|| told(out, &changed, &mut left))?,
                 Some(Event::Begins(tasks)) => {
                     status.aside(|| out.line(&Line::UpkeepBegins { tasks: &tasks }, |w| begins(w, &tasks)))?;
                 }
@@ -71,16 +70,19 @@ pub(crate) fn run(scene: &Scene, args: &WatchArgs, out: &mut Output) -> Result<u
             }
             status.show(upkeep);
         }
-        if let Some(delta) = delta.filter(|_| left != Some(0)) {
-            status.aside(|| out.line(&Line::of(&delta), |w| page(w, &delta)))?;
-            left = left.map(|left| left - 1);
-        }
     }
     status.clear();
     if let Some(done) = upkeep.and_then(Upkeep::end) {
         tell(out, &done)?;
     }
     Ok(0)
+}
+
+/// Tells a change; one fewer is `left` to be told then.
+fn told(out: &mut Output, delta: &Delta, left: &mut Option<u32>) -> Result<()> {
+    out.line(&Line::of(delta), |w| page(w, delta))?;
+    *left = left.map(|left| left.saturating_sub(1));
+    Ok(())
 }
 
 /// How a run ended.

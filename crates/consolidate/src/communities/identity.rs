@@ -50,10 +50,11 @@ impl Before {
 
     /// Gives each group the id of the last run's community with the largest overlap, each id once,
     /// the largest overlaps first (ties by Jaccard, then id, then first member). New ones count on
-    /// from `next`, the first id that none has had yet; also returns the one after those given.
-    /// O(n log n).
+    /// from `next`, the first id that none has had yet; also returns the one after those given. When
+    /// all four billion have been given, which no vault does but a damaged file may say, they begin
+    /// again with the first that is free. O(n log n).
     pub(super) fn assign(&self, inputs: &Inputs<'_>, groups: &[Vec<u32>], next: u32) -> (Vec<Identity>, u32) {
-        let mut next = self.ids.iter().max().map_or(0, |m| m.saturating_add(1)).max(next);
+        let mut next = self.ids.iter().max().map_or(0, |m| m.wrapping_add(1)).max(next);
         if self.ids.is_empty() && next == 0 {
             let ids = (0..groups.len()).map(|i| Identity { id: i as u32, stability: 1.0 }).collect();
             return (ids, groups.len() as u32);
@@ -83,12 +84,17 @@ impl Before {
                 *slot = Some(Identity { id, stability: jaccard });
             }
         }
-        let fresh = |next: &mut u32| {
-            let id = *next;
-            *next = next.saturating_add(1);
-            Identity { id, stability: 0.0 }
+        taken.extend(&self.ids);
+        let mut fresh = || {
+            loop {
+                let id = next;
+                next = next.wrapping_add(1);
+                if taken.insert(id) {
+                    return Identity { id, stability: 0.0 };
+                }
+            }
         };
-        let ids = given.into_iter().map(|identity| identity.unwrap_or_else(|| fresh(&mut next))).collect();
+        let ids = given.into_iter().map(|identity| identity.unwrap_or_else(&mut fresh)).collect();
         (ids, next)
     }
 }

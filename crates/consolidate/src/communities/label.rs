@@ -7,13 +7,13 @@ use dormouse_vault::Vault;
 use dormouse_vault::text::content_words;
 
 use super::last_run::{ByHash, hash};
-use super::terms::{are_twins, as_written, is_denial, is_telling, stem};
+use super::terms::{Written, are_twins, as_written, is_denial, is_telling, stem};
 use crate::error::ConsolidateError;
 use crate::inputs::{Digest, Inputs};
 use crate::progress::Watch;
 
 /// How labels are made; counts up when that changes, so that no label of another build is kept.
-pub(super) const LABELS: u32 = 2;
+pub(super) const LABELS: u32 = 3;
 
 /// A label with its terms.
 #[derive(Debug, Clone, PartialEq)]
@@ -22,8 +22,9 @@ pub(super) struct Label {
     pub(super) terms: Vec<String>,
 }
 
-/// How often a word of the name, of the description, of the text counts.
+/// How often a word of the name, of an alias, of the description, of the text counts.
 const NAME: f32 = 4.0;
+const ALIAS: f32 = 2.0;
 const DESCRIPTION: f32 = 2.0;
 const TEXT: f32 = 1.0;
 
@@ -34,49 +35,41 @@ const SHOWING: usize = 20;
 /// Places that a term may take in a label before it is given up.
 const TRIED: usize = 40;
 
-/// One label a group; those of `kept` stand. A group of one note is labelled by its name. Linear in
-/// the texts of the groups to be labelled; of all groups when it is not known how often words occur
-/// in the vault (`lasts` says whether what was counted before may serve), or when most are to be
-/// labelled.
+/// One label a group; those of `kept` stand. A group of one note is labelled by its name. Without
+/// `words`, which says how often words occur in the vault, all groups are labelled, `kept` or not, and
+/// what was counted is returned beside the labels. Linear in the texts of the groups to be labelled.
 pub(super) fn label(
-    vault: &Vault,
     inputs: &Inputs<'_>,
     groups: &[Vec<u32>],
-    (kept, lasts): (Vec<Option<Label>>, bool),
+    kept: Vec<Option<Label>>,
+    words: Option<Vocabulary>,
     wanted: usize,
     watch: &Watch<'_>,
-) -> Result<Vec<Label>, ConsolidateError> {
-    let notes = |which: bool| -> usize {
-        groups.iter().zip(&kept).filter(|(_, kept)| kept.is_some() == which).map(|(group, _)| group.len()).sum()
-    };
-    let known = if lasts && notes(false) <= notes(true) { Vocabulary::load(vault) } else { None };
-    let all = known.is_none() && notes(false) > 0;
+) -> Result<(Vec<Label>, Option<Vocabulary>), ConsolidateError> {
+    let mut kept = if words.is_some() { kept } else { Vec::new() };
+    kept.resize(groups.len(), None);
     let mut gathered = Gathered::default();
     let mut counted: Vec<Option<Counted>> = Vec::with_capacity(groups.len());
     for (group, kept) in groups.iter().zip(&kept) {
         watch.check()?;
-        let count = if all || kept.is_none() { Some(Counted::of(inputs, group, watch)?) } else { None };
-        if let Some(count) = count.as_ref().filter(|_| all) {
+        let count = if kept.is_none() { Some(Counted::of(inputs, group, watch)?) } else { None };
+        if let Some(count) = count.as_ref().filter(|_| words.is_none()) {
             gathered.add(count);
         }
-        counted.push(count.filter(|_| kept.is_none()).map(Counted::trimmed));
+        counted.push(count.map(Counted::trimmed));
     }
-    let vocabulary = known.unwrap_or_else(|| {
-        let made = gathered.finish(groups.len());
-        if all {
-            made.store(vault);
-        }
-        made
-    });
+    let made = if words.is_none() { Some(gathered.finish(groups.len())) } else { None };
     let mut out = Vec::with_capacity(groups.len());
-    for ((group, kept), count) in groups.iter().zip(kept).zip(counted) {
-        watch.check()?;
-        out.push(match (kept, count) {
-            (Some(label), _) => label,
-            (None, count) => count.unwrap_or_default().label(inputs, group, &vocabulary, wanted),
-        });
+    if let Some(vocabulary) = words.as_ref().or(made.as_ref()) {
+        for ((group, kept), count) in groups.iter().zip(kept).zip(counted) {
+            watch.check()?;
+            out.push(match kept {
+                Some(label) => label,
+                None => count.unwrap_or_default().label(inputs, group, vocabulary, wanted),
+            });
+        }
     }
-    Ok(out)
+    Ok((out, made))
 }
 
 /// A word of a group, all forms together.
@@ -156,15 +149,22 @@ impl Counted {
         scored.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
         let digests = || group.iter().filter_map(|&node| inputs.digests.get(node as usize));
         let every = group.len().div_ceil(SHOWING);
-        let texts: Vec<String> = digests().step_by(every.max(1)).flat_map(parts).map(|(text, _)| text).collect();
-        let mut terms: Vec<String> = Vec::new();
+        let shown = || digests().step_by(every.max(1));
+        let texts: Vec<String> = shown().flat_map(parts).map(|(text, _)| text).collect();
+        let names: Vec<String> = shown().flat_map(names).collect();
+        let mut found: Vec<Written> = Vec::new();
         for (_, word) in scored.into_iter().take(TRIED) {
-            if terms.len() == wanted {
+            if found.len() >= 2 * wanted || found.iter().filter(|written| written.firm).count() >= wanted {
                 break;
             }
-            if let Some(term) = as_written(&word, &texts)
-                && !terms.iter().any(|have| are_twins(have, &term))
-            {
+            found
+                .extend(as_written(&word, &texts, &names).filter(|new| found.iter().all(|have| have.term != new.term)));
+        }
+        // What is seen to be a whole word comes before what only may be one.
+        found.sort_by_key(|written| !written.firm);
+        let mut terms: Vec<String> = Vec::new();
+        for Written { term, .. } in found {
+            if terms.len() < wanted && !terms.iter().any(|have| are_twins(have, &term)) {
                 terms.push(term);
             }
         }
@@ -178,13 +178,19 @@ impl Counted {
     }
 }
 
-fn parts(digest: &Digest<'_>) -> [(String, f32); 3] {
+fn parts(digest: &Digest<'_>) -> [(String, f32); 4] {
     let description = digest.note.description.as_deref().unwrap_or("");
     [
         (digest.note.name.to_string(), NAME),
+        (digest.note.aliases.join("\n"), ALIAS),
         (description.to_owned(), DESCRIPTION),
         (digest.statement().unwrap_or_default(), TEXT),
     ]
+}
+
+/// What a note is called.
+fn names(digest: &Digest<'_>) -> Vec<String> {
+    std::iter::once(digest.note.name.to_string()).chain(digest.note.aliases.iter().cloned()).collect()
 }
 
 /// Words of all groups, while they are counted.
@@ -213,10 +219,10 @@ impl Gathered {
     }
 }
 
-/// How often the words occur that more than one community has: `.dormouse/consolidate/words`. It is
-/// made anew when most communities are labelled; until then a community that changes is labelled by
-/// it as it was.
-struct Vocabulary {
+/// How often the words occur that more than one community has; of a large vault it is kept in
+/// `.dormouse/consolidate/words`. It is made anew when all communities are labelled; until then one
+/// that changes is labelled by it as it was.
+pub(super) struct Vocabulary {
     /// By hash.
     words: Vec<(u64, f32)>,
     /// Words of a community.
@@ -225,16 +231,18 @@ struct Vocabulary {
 
 impl Vocabulary {
     const FILE: &'static str = "consolidate/words";
-    const HEAD: &'static [u8] = b"dormouse words 2\n";
+    const HEAD: &'static [u8] = b"dormouse words\n";
 
     fn total(&self, key: u64) -> Option<f32> {
         let at = self.words.binary_search_by_key(&key, |word| word.0).ok()?;
         self.words.get(at).map(|word| word.1)
     }
 
-    fn load(vault: &Vault) -> Option<Self> {
+    /// What was kept; `None` when that is missing, cut, or of labels that are made otherwise.
+    pub(super) fn load(vault: &Vault) -> Option<Self> {
         let bytes = fs::read(vault.cache_dir().join(Self::FILE)).ok()?;
-        let (mean, rest) = bytes.strip_prefix(Self::HEAD)?.split_first_chunk::<8>()?;
+        let (labels, rest) = bytes.strip_prefix(Self::HEAD)?.split_first_chunk::<4>()?;
+        let (mean, rest) = rest.split_first_chunk::<8>()?;
         let (count, rest) = rest.split_first_chunk::<8>()?;
         let word = |entry: &[u8]| {
             let (key, weight) = entry.split_first_chunk::<8>()?;
@@ -243,11 +251,14 @@ impl Vocabulary {
         let words: Vec<(u64, f32)> = rest.chunks_exact(12).filter_map(word).collect();
         let mean = f64::from_le_bytes(*mean);
         let whole = words.len() as u64 == u64::from_le_bytes(*count) && words.is_sorted_by_key(|word| word.0);
-        (whole && mean.is_finite()).then_some(Self { words, mean })
+        let ours = u32::from_le_bytes(*labels) == LABELS;
+        (ours && whole && mean.is_finite()).then_some(Self { words, mean })
     }
 
-    fn store(&self, vault: &Vault) {
+    /// Keeps it for the next run.
+    pub(super) fn store(&self, vault: &Vault) {
         let mut bytes = Self::HEAD.to_vec();
+        bytes.extend(LABELS.to_le_bytes());
         bytes.extend(self.mean.to_le_bytes());
         bytes.extend((self.words.len() as u64).to_le_bytes());
         for (key, weight) in &self.words {
@@ -257,5 +268,24 @@ impl Vocabulary {
         if vault.write_cache(Self::FILE, &bytes).is_err() {
             tracing::warn!("how often words occur was not kept");
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_that_another_way_of_labelling_counted_are_not_used() {
+        let vault = dormouse_fixtures::temp_vault("=== a.md\na\n");
+        let open = Vault::open(vault.path()).unwrap();
+        let kept = Vocabulary { words: vec![(1, 2.0), (3, 4.0)], mean: 5.0 };
+        kept.store(&open);
+        let read = Vocabulary::load(&open).unwrap();
+        assert_eq!((read.words, read.mean), (kept.words, kept.mean));
+        let mut bytes = fs::read(open.cache_dir().join(Vocabulary::FILE)).unwrap();
+        bytes[Vocabulary::HEAD.len()] ^= 1;
+        open.write_cache(Vocabulary::FILE, &bytes).unwrap();
+        assert!(Vocabulary::load(&open).is_none());
     }
 }

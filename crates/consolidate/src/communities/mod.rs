@@ -1,5 +1,6 @@
 //! Communities: the themes of the digest notes, from the links that their writers made.
 
+mod chinese;
 mod digest_graph;
 mod groups;
 mod identity;
@@ -26,11 +27,12 @@ use crate::error::ConsolidateError;
 use crate::inputs::Inputs;
 use crate::progress::Watch;
 
-/// The themes of `inputs`, and what the next run starts from, to be kept once they are written.
-/// `previous` gives the ids and, where it is still about as good, the partition. After a few
-/// changes to a large vault (more than 10,000 digests) only their surroundings are searched, and only
-/// communities whose notes changed are labelled anew, both with the help of what the last run left
-/// in the cache; in any other vault the result depends on the vault, `previous` and the seed alone.
+/// The themes of `inputs`, and, for a large vault (more than 10,000 digests), what the next run
+/// starts from, to be kept once they are written. `previous` gives the ids and, where it is still
+/// about as good, the partition. After a few changes to a large vault only their surroundings are
+/// searched, and only communities whose notes changed are labelled anew, both with the help of what
+/// the last run left in the cache; in any other vault the result depends on the vault, `previous`,
+/// the settings and the seed alone.
 pub(crate) fn compute(
     vault: &Vault,
     inputs: &Inputs<'_>,
@@ -39,7 +41,7 @@ pub(crate) fn compute(
     seed: u64,
     now: DateTime<Utc>,
     watch: &Watch<'_>,
-) -> Result<(Communities, LastRun), ConsolidateError> {
+) -> Result<(Communities, Option<LastRun>), ConsolidateError> {
     watch.begin(config.starts as usize + 3);
     let graph = DigestGraph::build(inputs, config)?;
     watch.step(1)?;
@@ -47,8 +49,9 @@ pub(crate) fn compute(
     let before = Before::of(listed.iter().map(|c| (c.id, &*c.members)));
     let notes = last_run::notes(inputs, &graph.rows);
     let settings = last_run::settings(config, seed);
-    let last = LastRun::load(vault)
-        .filter(|last| last.settings == settings && last.contents.iter().map(|c| c.0).eq(listed.iter().map(|c| c.id)));
+    let large = inputs.digests.len() > search::LARGE;
+    let last = if large { LastRun::load(vault) } else { None };
+    let last = last.filter(|last| last.settings == settings && last.themes == last_run::written(listed));
     let ground = search::Ground { rows: &graph.rows, notes: &notes, config, seed };
     let carried = (!listed.is_empty()).then(|| before.carried_over(inputs));
     let found = search::search(&ground, carried.as_deref(), last.as_ref(), watch)?;
@@ -58,21 +61,12 @@ pub(crate) fn compute(
     let (ids, next_id) = before.assign(inputs, &groups, previous.map_or(0, |p| p.next_id));
     let hubs = graph.hubs(&groups, &found.partition.membership);
     let contents: Vec<u64> = groups.iter().map(|group| last_run::content(inputs, group, config.terms)).collect();
-    let labels = {
-        let known: ByHash<u64> = last.iter().flat_map(|l| &l.contents).map(|&(id, c)| (u64::from(id), c)).collect();
-        let old: ByHash<&Community> = listed.iter().map(|c| (u64::from(c.id), c)).collect();
-        // In a vault of the usual size nothing depends on what the cache holds, and in a large one labels
-        // by the words of long ago last until the next search from scratch.
-        let lasts = inputs.digests.len() > search::LARGE && !found.anew;
-        let unchanged = |id: u32, content: u64| {
-            let same = lasts && known.get(&u64::from(id)) == Some(&content);
-            old.get(&u64::from(id))
-                .filter(|_| same)
-                .map(|c| label::Label { label: c.label.clone(), terms: c.terms.clone() })
-        };
-        let kept = ids.iter().zip(&contents).map(|(id, &content)| unchanged(id.id, content)).collect();
-        label::label(vault, inputs, &groups, (kept, lasts), config.terms, watch)?
-    };
+    let mut kept = Kept::default();
+    if let Some(last) = last.as_ref().filter(|_| !found.anew) {
+        kept = Kept::of(vault, last, listed, &groups, ids.iter().map(|id| id.id).zip(contents.iter().copied()));
+    }
+    let relabelled = kept.relabelled;
+    let (labels, words) = label::label(inputs, &groups, kept.labels, kept.words, config.terms, watch)?;
     let mut communities: Vec<(Community, u64)> = Vec::with_capacity(groups.len());
     for ((((group, id), label), hub), content) in groups.iter().zip(ids).zip(labels).zip(hubs).zip(contents) {
         let path = |node: u32| inputs.digests.get(node as usize).map(|d| d.path().clone());
@@ -85,7 +79,11 @@ pub(crate) fn compute(
     communities.sort_by(|(a, _), (b, _)| b.members.len().cmp(&a.members.len()).then(a.id.cmp(&b.id)));
     let contents = communities.iter().map(|(community, content)| (community.id, *content)).collect();
     let communities: Vec<Community> = communities.into_iter().map(|(community, _)| community).collect();
-    let last = LastRun { settings, searched: found.searched, moved: found.moved, notes, contents };
+    let last = large.then(|| {
+        words.inspect(|words| words.store(vault));
+        let themes = last_run::written(&communities);
+        LastRun { settings, themes, searched: found.searched, moved: found.moved, relabelled, notes, contents }
+    });
     let groups = groups::group(inputs, &graph.rows, &communities, previous, config, seed, watch)?;
     watch.step(config.starts as usize + 3)?;
     let found = Communities {
@@ -99,6 +97,44 @@ pub(crate) fn compute(
         groups,
     };
     Ok((found, last))
+}
+
+/// What a run takes over from the labels of the last one.
+#[derive(Default)]
+struct Kept {
+    /// The label of each group that is as it was; none at all when all are to be labelled.
+    labels: Vec<Option<label::Label>>,
+    /// How often words occur, as it was counted last.
+    words: Option<label::Vocabulary>,
+    /// Notes whose community was labelled anew since all were.
+    relabelled: u64,
+}
+
+impl Kept {
+    /// `now` has the id and the content of each group.
+    fn of(
+        vault: &Vault,
+        last: &LastRun,
+        listed: &[Community],
+        groups: &[Vec<u32>],
+        now: impl Iterator<Item = (u32, u64)>,
+    ) -> Self {
+        let known: ByHash<u64> = last.contents.iter().map(|&(id, content)| (u64::from(id), content)).collect();
+        let old: ByHash<&Community> = listed.iter().map(|c| (u64::from(c.id), c)).collect();
+        let unchanged = |(id, content): (u32, u64)| {
+            let same = known.get(&u64::from(id)) == Some(&content);
+            let label = |c: &&Community| label::Label { label: c.label.clone(), terms: c.terms.clone() };
+            old.get(&u64::from(id)).filter(|_| same).map(label)
+        };
+        let labels: Vec<Option<label::Label>> = now.map(unchanged).collect();
+        let changed =
+            groups.iter().zip(&labels).filter(|(_, label)| label.is_none()).map(|(group, _)| group.len()).sum();
+        let all = groups.iter().map(Vec::len).sum();
+        match label::Vocabulary::load(vault).filter(|_| last.labels_last(changed, all)) {
+            Some(words) => Self { labels, words: Some(words), relabelled: last.relabelled + changed as u64 },
+            None => Self::default(),
+        }
+    }
 }
 
 /// The nodes of each community, ascending, in the order of their labels.

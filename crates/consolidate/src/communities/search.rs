@@ -44,7 +44,8 @@ pub(super) struct Found {
     pub(super) anew: bool,
 }
 
-/// `carried` is the last run's partition of the notes of now, `last` what is known of that run.
+/// `carried` is the last run's partition of the notes of now, `last` what is known of that run when
+/// the vault is large.
 pub(super) fn search(
     ground: &Ground<'_>,
     carried: Option<&[u32]>,
@@ -55,9 +56,9 @@ pub(super) fn search(
     if let (Some(carried), Some(last)) = (carried, last) {
         let changed = last.changed(ground.notes);
         let gone = last.gone(ground.notes);
-        let moved = last.moved + (changed.len() + gone) as u64;
+        let moved = last.moved.saturating_add((changed.len() + gone) as u64);
         let nothing = changed.is_empty() && gone == 0;
-        if nothing || (nodes > LARGE && moved * DUE <= nodes as u64) {
+        if nothing || moved.saturating_mul(DUE) <= nodes as u64 {
             let stop = || (watch.cancel)();
             let partition = ground.leiden(0).run_around(ground.rows, carried, &changed, &stop)?;
             watch.check()?;

@@ -1,13 +1,15 @@
 //! Themes: from links, from common sources, stable between runs.
 
 use std::fmt::Write;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-use dormouse_consolidate::{ConsolidateConfig, Task};
+use dormouse_consolidate::{ConsolidateConfig, RunContext, Silent, Task, run};
 use dormouse_fixtures::temp_vault;
+use dormouse_vault::Vault;
 use dormouse_vault::meta::Communities;
 use expect_test::{Expect, expect};
 
-use crate::{NOON, consolidate, consolidate_with, digest, groups, meta};
+use crate::{NOON, clock, consolidate, consolidate_with, digest, groups, meta};
 
 fn check(text: &str, expected: Expect) {
     let vault = temp_vault(text);
@@ -186,6 +188,72 @@ fn an_id_of_a_community_that_is_gone_is_never_given_again() {
 }
 
 #[test]
+fn ids_of_a_file_without_the_next_one_count_on_and_no_two_are_alike_when_none_is_left() {
+    for (largest, expected) in [(7, [0, 8]), (u32::MAX, [0, 1])] {
+        let vault = temp_vault(&two_triangles());
+        consolidate(&vault, NOON, &[Task::Communities]);
+        let old = vault.read("meta/communities.json").replace("\"next_id\": 2,", "").replace("\"next_id\":2,", "");
+        assert!(!old.contains("next_id"), "{old}");
+        // The second theme has the largest id that there is, and goes.
+        let old = old
+            .replace("\"id\": 1,", &format!("\"id\": {largest},"))
+            .replace("\"id\":1,", &format!("\"id\":{largest},"));
+        vault.write("meta/communities.json", old);
+        ["b1", "b2", "b3"].iter().for_each(|name| vault.remove(&format!("digest/wiki/{name}.md")));
+        ["c1", "c2", "c3"].iter().for_each(|name| {
+            vault.write(&format!("digest/wiki/{name}.md"), "[[c1]] [[c2]] [[c3]]\n");
+        });
+        consolidate(&vault, NOON, &[Task::Communities]);
+        let found: Vec<u32> = meta::<Communities>(&vault).communities.iter().map(|c| c.id).collect();
+        assert_eq!(found, expected);
+    }
+}
+
+#[test]
+fn a_run_is_stopped_within_a_large_theme_too() {
+    let asked = |notes: usize| {
+        let vault = temp_vault("");
+        for n in 0..notes {
+            vault.write(&format!("digest/wiki/n{n}.md"), format!("word{n} [[n0]]\n"));
+        }
+        let open = Vault::open(vault.path()).unwrap();
+        let times = AtomicUsize::new(0);
+        let cancel = || {
+            times.fetch_add(1, Ordering::Relaxed);
+            false
+        };
+        let config = ConsolidateConfig::default();
+        let clock = clock(NOON);
+        let context =
+            RunContext { vault: &open, clock: &clock, config: &config, seed: 0, progress: &Silent, cancel: &cancel };
+        run(context, &[Task::Communities]).unwrap();
+        assert!(meta::<Communities>(&vault).communities[0].members.len() >= notes);
+        times.into_inner()
+    };
+    assert!(asked(2_000) >= asked(20) + 2_000 / 64);
+}
+
+#[test]
+fn themes_that_another_machine_wrote_come_out_as_they_would_without_a_cache() {
+    let vault = temp_vault(&two_triangles());
+    consolidate(&vault, NOON, &[Task::Communities]);
+    // The same ids, other members.
+    let theirs =
+        vault.read("meta/communities.json").replace("wiki/a1.md", "wiki/x").replace("wiki/b1.md", "wiki/a1.md");
+    vault.write("meta/communities.json", theirs.replace("wiki/x", "wiki/b1.md"));
+    let other = temp_vault(&vault.dump());
+    std::fs::remove_dir_all(other.path().join(".dormouse")).unwrap_or_default();
+    consolidate(&vault, NOON, &[Task::Communities]);
+    consolidate(&other, NOON, &[Task::Communities]);
+    assert_eq!(vault.read("meta/communities.json"), other.read("meta/communities.json"));
+    expect![[r#"
+        0 a1 a2 a3
+        1 b1 b2 b3
+    "#]]
+    .assert_eq(&groups(&vault));
+}
+
+#[test]
 fn what_the_cache_holds_changes_nothing_in_a_vault_of_the_usual_size() {
     let vault = temp_vault(&two_triangles());
     consolidate(&vault, NOON, &[Task::Communities]);
@@ -202,4 +270,35 @@ fn a_signal_of_a_clock_that_was_ahead_is_written_again() {
     consolidate(&vault, "2026-11-30T20:00:00Z", &[Task::Communities]);
     consolidate(&vault, "2026-11-30T12:00:00Z", &[Task::Communities]);
     assert_eq!(meta::<Communities>(&vault).computed_at.to_rfc3339(), "2026-11-30T12:00:00+00:00");
+}
+
+#[test]
+fn labels_of_small_chinese_themes_are_whole_words() {
+    let note = |name: &str, head: &str, body: &str| format!("=== digest/wiki/{name}.md\n---\n{head}---\n{body}\n");
+    let text = [
+        note("审计页", "", "团队要求审计页短小，只写结论。[[审计口径]]"),
+        note("审计口径", "", "客户要求审计页清楚，口径要求统一。[[审计页]]"),
+        note("备份策略", "aliases: [异地备份]\n", "备份需要验证，每周一次。恢复备份需要时间。[[恢复演练]]"),
+        note("恢复演练", "", "演练需要真实数据，恢复备份的步骤要写下来。[[备份策略]]"),
+        note("备份加密", "", "备份要加密，密钥不能保存在同一台机器。[[备份策略]] [[恢复演练]]"),
+        note("首屏性能", "", "首屏性能取决于图片，性能预算是两百毫秒。[[性能预算]]"),
+        note("性能预算", "", "超过性能预算就不能合并。[[性能回归]]"),
+        note("性能回归", "", "性能回归会在夜间发现，图片最常见。[[首屏性能]]"),
+        note("会议记录", "", "会议记录当天归档，会议记录对所有人公开。[[站会]]"),
+        note("站会", "", "站会不写会议记录，只看阻塞。[[会议记录]]"),
+        note("向量检索", "", "向量检索适合同义词，检索延迟会高一些。[[全文检索]]"),
+        note("全文检索", "", "全文检索能处理人名，检索要快。[[混合检索]]"),
+        note("混合检索", "", "混合检索把两种结果融合，排序更稳。[[向量检索]]"),
+        note("排序", "", "排序之前先去重，检索结果的排序可以解释。[[混合检索]] [[全文检索]]"),
+        note("倒排索引", "", "倒排索引让全文检索更快，索引保存在本地。[[全文检索]] [[混合检索]]"),
+    ];
+    let report = consolidate(&temp_vault(&text.concat()), NOON, &[Task::Communities]);
+    let labels: Vec<String> = report.communities.iter().map(|t| format!("{} {}", t.size, t.label)).collect();
+    expect![[r#"
+        5 检索 · 排序
+        3 备份 · 恢复演练 · 加密
+        3 性能 · 图片
+        2 会议记录
+        2 审计页 · 团队 · 客户"#]]
+    .assert_eq(&labels.join("\n"));
 }
