@@ -79,7 +79,7 @@ pub(crate) fn run(scene: &Scene, args: &WatchArgs, out: &mut Output) -> Result<u
 }
 
 /// Tells a change; one fewer is `left` to be told then.
-fn told(out: &mut Output, delta: &Delta, left: &mut Option<u32>) -> Result<()> {
+fn told(out: &mut Output, delta: &Delta, left: &mut Option<u64>) -> Result<()> {
     out.line(&Line::of(delta), |w| page(w, delta))?;
     *left = left.map(|left| left.saturating_sub(1));
     Ok(())
