@@ -189,7 +189,7 @@ mod tests {
     #[test]
     fn fewer_terms_make_other_labels_and_leave_the_partition() {
         let config = CommunitiesConfig::default();
-        let fewer = CommunitiesConfig { terms: 2, ..config.clone() };
+        let fewer = CommunitiesConfig { terms: 2, ..config };
         assert_eq!(settings(&config, 7), settings(&fewer, 7));
         assert_ne!(settings(&config, 7), settings(&config, 8));
         assert_ne!(made(5), made(2));
@@ -219,7 +219,7 @@ mod tests {
             vec![],
             vec![one.clone(), two.clone()],
             vec![two.clone(), one.clone()],
-            vec![community(0, "z", &["a.md", "b.md"]), two.clone()],
+            vec![community(0, "z", &["a.md", "b.md"]), two],
             vec![community(0, "x", &["a.md"]), community(1, "y", &["b.md", "c.md"])],
             vec![one, community(2, "y", &["c.md"])],
         ];
