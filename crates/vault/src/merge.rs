@@ -298,8 +298,21 @@ fn finished(
             fields.push(field);
         }
     }
-    report.fields = fields.clone();
-    Ok(if fields.is_empty() { text } else { body::with_lines(&text, &fields) })
+    if fields.is_empty() {
+        return Ok(text);
+    }
+    let joined = body::with_lines(&text, &fields);
+    let (before, behind) = (Document::parse(&text), Document::parse(&joined));
+    if behind.fields.len() < before.fields.len() + fields.len() {
+        // A field that can't be read alone can be read nowhere; else what stands above swallows it.
+        let unread = fields.iter().find(|field| Document::parse(field).fields.is_empty());
+        return Err(match unread {
+            Some(field) => MergeError::Unwritable { path: drop.clone(), line: 1, link: field.clone() },
+            None => MergeError::Open { path: keep.clone() },
+        });
+    }
+    report.fields = fields;
+    Ok(joined)
 }
 
 /// The text with the edits made.

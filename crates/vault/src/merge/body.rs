@@ -132,9 +132,15 @@ impl Joined {
         let added = units.iter().filter(|u| !u.goes).map(|u| u.blocks.len()).sum();
         let same = gone.blocks.len() - added;
         if !body.is_empty() {
-            while !text.is_empty() && !text.ends_with(&format!("{end}{end}")) && text.get(kept.body.start..) != Some("")
-            {
-                text.push_str(end);
+            if text.get(kept.body.start..) == Some("") {
+                // Properties alone, perhaps without an end of their last line.
+                if !text.is_empty() && !text.ends_with('\n') {
+                    text.push_str(end);
+                }
+            } else {
+                while !text.is_empty() && !text.ends_with(&format!("{end}{end}")) {
+                    text.push_str(end);
+                }
             }
             let first = units.iter().find(|unit| !unit.goes);
             if first.is_some_and(|unit| unit.heading.is_none()) && !kept.headings.is_empty() {
@@ -254,10 +260,13 @@ fn labels(own: &str, other: &str, path: &NotePath) -> Result<(), MergeError> {
     let of = |text: &str| -> BTreeMap<String, String> {
         let doc = Document::parse(text);
         let blocks = doc.blocks.iter().filter(|b| matches!(b.kind, BlockKind::Footnote | BlockKind::Paragraph));
-        let lines = blocks.flat_map(|b| text.get(b.span.clone()).unwrap_or("").lines());
-        let defined = lines.filter_map(|line| {
-            let line = line.trim();
-            let (label, rest) = line.strip_prefix('[')?.split_once("]:")?;
+        // A footnote is its whole block, a link reference a line.
+        let pieces = blocks.flat_map(|b| {
+            let whole = text.get(b.span.clone()).unwrap_or("");
+            if b.kind == BlockKind::Footnote { vec![whole] } else { whole.lines().collect() }
+        });
+        let defined = pieces.filter_map(|piece| {
+            let (label, rest) = piece.trim().strip_prefix('[')?.split_once("]:")?;
             (!label.contains([']', '['])).then(|| (label.to_lowercase(), rest.trim().to_owned()))
         });
         let mut out = BTreeMap::new();

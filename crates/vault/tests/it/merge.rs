@@ -130,6 +130,24 @@ fn what_can_not_be_joined_is_refused_and_nothing_changes() {
     "#]],
     );
     check(
+        "=== a.md\nx [^1]\n\n[^1]: one\n    more\n=== b.md\ny [^1]\n\n[^1]: one\n    other\n",
+        expect![[r#"
+        refused: b.md: `[^1]` is defined otherwise in the note that stays; rename one of the two by hand first
+    "#]],
+    );
+    check(
+        "=== a.md\n```\nopen\n=== b.md\n---\nup: \"[[c]]\"\n---\n=== c.md\n",
+        expect![[r#"
+        refused: a.md: text behind it would be read as a part of its last block; close that first
+    "#]],
+    );
+    check(
+        "=== a.md\nx\n=== b.md\n---\n\"odd: key\": \"[[c]]\"\n---\n=== c.md\n",
+        expect![[r#"
+        refused: b.md: line 1: odd: key:: [[c]] can't be written for the note that stays; change it by hand first
+    "#]],
+    );
+    check(
         "=== a.md\n---\nbad: [\n---\nx\n=== b.md\ny\n",
         expect![[r#"
         refused: a.md: line 2: the frontmatter is malformed; mend it before it is changed
@@ -147,6 +165,22 @@ fn what_can_not_be_joined_is_refused_and_nothing_changes() {
     expect!["daily/2026-11-30/e.md: only digests and your own notes are merged"]
         .assert_eq(&refused("a.md", "daily/2026-11-30/e.md"));
     expect!["a.md: this is one note"].assert_eq(&refused("a.md", "a.md"));
+}
+
+#[test]
+fn a_note_of_properties_alone_takes_in_another() {
+    let folder = temp_vault("=== b.md\nHerons fish.\n");
+    folder.write("a.md", "---\nname: A\n---");
+    merged(&folder, "a.md", "b.md").unwrap();
+    expect![[r#"
+        ---
+        name: A
+        aliases:
+          - b
+        ---
+        Herons fish.
+    "#]]
+    .assert_eq(&folder.read("a.md"));
 }
 
 #[test]
