@@ -217,7 +217,7 @@ fn page(w: &mut dyn Write, reply: &Reply, now: DateTime<Utc>) -> io::Result<()> 
 }
 
 /// The kinds on the panel, in its order.
-const SHOWN: [FindingKind; 12] = [
+const SHOWN: [FindingKind; 13] = [
     FindingKind::BrokenProvenance,
     FindingKind::LinksLost,
     FindingKind::NoteGone,
@@ -230,6 +230,7 @@ const SHOWN: [FindingKind; 12] = [
     FindingKind::Orphan,
     FindingKind::NoBucket,
     FindingKind::BucketImbalance,
+    FindingKind::NoSource,
 ];
 
 fn line(w: &mut dyn Write, name: &str, state: &str, said: &str) -> io::Result<()> {

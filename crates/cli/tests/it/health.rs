@@ -16,19 +16,19 @@ fn doctor_exits_1_when_a_person_must_act_and_says_what_to_do_next() {
     assert_eq!((ran.code, ran.stdout.lines().last()), (0, Some("Nothing needs you.")), "{}", ran.stdout);
     let before = vault.files();
 
-    vault.write("digest/wiki/b.md", "no source, [[nowhere]]\n");
+    vault.write("digest/wiki/b.md", "[[nowhere]]\nderived_from:: [[daily/2026-11-30/gone]]\n");
     for n in 0..30 {
         vault.write(&format!("digest/wiki/n{n:02}.md"), format!("[[a]] [[missing {n}]]\n{FROM}\n"));
     }
     let ran = run(vault.path(), &["doctor", "--limit", "3"]);
     assert_eq!(ran.code, 1);
-    let expected = "broken provenance: 1 severe\n  digest/wiki/b.md: names no source that exists: add `derived_from:: [[…]]`\n  → ";
+    let expected = "broken provenance: 2 severe\n  digest/wiki/b.md: names no source that exists: add `derived_from:: [[…]]`\n  digest/wiki/b.md:2: its source ";
     assert!(ran.stdout.starts_with(expected), "{}", ran.stdout);
     assert!(ran.stdout.contains("broken links: 31 warning\n"), "{}", ran.stdout);
     assert!(ran.stdout.contains("\n  and 28 more\n  → write the note, or correct the link"), "{}", ran.stdout);
-    assert!(ran.stdout.ends_with("32 things need you.\n"), "{}", ran.stdout);
+    assert!(ran.stdout.ends_with("33 things need you.\n"), "{}", ran.stdout);
     let json = run(vault.path(), &["doctor", "--json", "--limit", "3"]).json();
-    assert_eq!((json["act"].as_u64(), json["healthy"].as_bool()), (Some(32), Some(false)));
+    assert_eq!((json["act"].as_u64(), json["healthy"].as_bool()), (Some(33), Some(false)));
     assert_eq!(json["kinds"][1]["findings"].as_array().map(Vec::len), Some(3));
     // It only looked.
     assert!(before.keys().all(|path| vault.exists(path)) && !vault.exists("audit") && !vault.exists("meta"));

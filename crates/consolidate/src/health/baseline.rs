@@ -168,6 +168,10 @@ impl Baseline {
                 new.swap_remove(at);
                 continue;
             }
+            // What was deleted or merged on purpose: links to it went with it.
+            if renamed && inputs.is_in_trash(target) {
+                continue;
+            }
             let shown = if predicate.is_empty() { String::new() } else { format!("{predicate}:: ") };
             missing.push(format!("{shown}[[{}]]", target.link_target()));
         }

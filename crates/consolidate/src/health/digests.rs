@@ -14,23 +14,31 @@ pub(super) fn broken(inputs: &Inputs<'_>) -> BTreeSet<NotePath> {
     inputs.snapshot.unresolved().into_values().flatten().collect()
 }
 
+/// What is known of a digest note beside its text.
+pub(super) struct About<'a> {
+    pub(super) ties: &'a Ties,
+    /// Estimated tokens of its body.
+    pub(super) tokens: u32,
+    /// Whether it links to something that is not there.
+    pub(super) broken: bool,
+    /// Whether a dream wrote it.
+    pub(super) dreamed: bool,
+}
+
 /// One digest note: provenance, links, length, company. Its text is looked at only when a link of
-/// it is `broken`.
+/// it is broken, or it has no source.
 pub(super) fn note(
     inputs: &Inputs<'_>,
     digest: &Digest<'_>,
-    ties: &Ties,
-    tokens: u32,
-    broken: bool,
+    about: &About<'_>,
     config: &HealthConfig,
     out: &mut Findings,
 ) {
+    let About { ties, tokens, broken, dreamed } = *about;
     let note = &digest.note;
     let path = Some(&note.path);
     if !ties.sourced {
-        out.add(Severity::Severe, FindingKind::BrokenProvenance, path, None, || {
-            "names no source that exists: add `derived_from:: [[…]]`".to_owned()
-        });
+        unsourced(digest, dreamed, out);
     }
     if broken {
         broken_links(inputs, digest, out);
@@ -48,6 +56,22 @@ pub(super) fn note(
     }
     if !ties.authored && ties.inbound == 0 {
         out.add(Severity::Notice, FindingKind::Orphan, path, None, || "no other note is linked with it".to_owned());
+    }
+}
+
+/// A note without a source that exists. A dream always names one: where it wrote the note, or the
+/// note still says so, something was lost. A note that a person wrote by hand needs none.
+fn unsourced(digest: &Digest<'_>, dreamed: bool, out: &mut Findings) {
+    let path = Some(digest.path());
+    let names_one = |predicate: &str| predicate.eq_ignore_ascii_case(SOURCE);
+    if dreamed || digest.note.document().links.iter().any(|link| link.predicate.as_deref().is_some_and(names_one)) {
+        out.add(Severity::Severe, FindingKind::BrokenProvenance, path, None, || {
+            "names no source that exists: add `derived_from:: [[…]]`".to_owned()
+        });
+    } else {
+        out.add(Severity::Notice, FindingKind::NoSource, path, None, || {
+            "names no source; if it has one, add `derived_from:: [[…]]`".to_owned()
+        });
     }
 }
 

@@ -43,7 +43,7 @@ pub enum Severity {
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum FindingKind {
-    /// A digest note whose sources are missing, or that names none.
+    /// A digest note whose sources are missing, or that a dream wrote and that names none.
     BrokenProvenance,
     /// Links of a digest note that were there at the last check and are not any more: conservation was
     /// broken, or a person took them out.
@@ -72,6 +72,8 @@ pub enum FindingKind {
     BucketImbalance,
     /// A digest note outside the three buckets.
     NoBucket,
+    /// A digest note that no dream wrote and that names no source.
+    NoSource,
     /// Pairs of notes that say the same, as the last search for them found, without those that were
     /// merged or dismissed since.
     Duplicates,
@@ -140,6 +142,7 @@ impl FindingKind {
             Self::Orphan => "orphans",
             Self::BucketImbalance => "bucket balance",
             Self::NoBucket => "notes outside the buckets",
+            Self::NoSource => "notes without a source",
             Self::Duplicates => "duplicates",
         }
     }
@@ -149,7 +152,7 @@ impl FindingKind {
     pub const fn advice(self) -> &'static str {
         match self {
             Self::BrokenProvenance => {
-                "restore the source, or correct the link (`dormouse edit NOTE`); a note without a source gets `derived_from:: [[…]]`"
+                "restore the source, or correct the link (`dormouse edit NOTE`); a dreamed note without a source gets `derived_from:: [[…]]`"
             }
             Self::LinksLost => {
                 "look at the note and at audit/ of that day; write the link back if nobody meant to take it out"
@@ -168,6 +171,9 @@ impl FindingKind {
             Self::Orphan => "nothing has to be done; a link to it from a related note helps it to be found",
             Self::BucketImbalance => "nothing has to be done; sort the notes if the buckets are to help",
             Self::NoBucket => "move it with `dormouse rename NOTE digest/wiki/`, or leave it",
+            Self::NoSource => {
+                "nothing has to be done; where there is a source, `derived_from:: [[…]]` makes it be found"
+            }
             Self::Duplicates => {
                 "read the pairs on that page; `dormouse merge KEEP DROP` or `dormouse dismiss A B` settles one"
             }
@@ -258,6 +264,7 @@ pub(crate) fn check(
     watch.begin(inputs.digests.len());
     let mut findings = Findings::new(ground.config.health.max_listed);
     let broken = digests::broken(inputs);
+    let dreamed = ground.signals.dreamed();
     let nothing = Ties::default();
     for (at, digest) in inputs.digests.iter().enumerate() {
         if at % 64 == 0 {
@@ -266,7 +273,8 @@ pub(crate) fn check(
         let tokens = ground.looked.get(at).map_or(0, |l| l.tokens);
         let ties = ground.ties.get(at).unwrap_or(&nothing);
         let broken = !broken.is_empty() && broken.contains(digest.path());
-        digests::note(inputs, digest, ties, tokens, broken, &ground.config.health, &mut findings);
+        let about = digests::About { ties, tokens, broken, dreamed: dreamed.contains(digest.path()) };
+        digests::note(inputs, digest, &about, &ground.config.health, &mut findings);
     }
     digests::balance(inputs, &ground.config.health, &mut findings);
     watch.check()?;

@@ -1,9 +1,11 @@
 //! The checks that look at the derived signals: readable, fresh, and about this vault; and what the
 //! dream ledger says of material that waits.
 
+use std::collections::HashSet;
+
 use chrono::{DateTime, Duration, FixedOffset, Utc};
 use dormouse_vault::meta::{
-    AccessLog, Archived, Artefact, Communities, Cooldowns, DreamLedger, DreamOutcome, Loaded, Recency,
+    AccessLog, Archived, Artefact, Communities, Cooldowns, Dismissed, DreamLedger, DreamOutcome, Loaded, Recency,
 };
 use dormouse_vault::{NotePath, Vault, material};
 use schemars::JsonSchema;
@@ -21,6 +23,7 @@ pub(crate) struct Signals {
     ledger: Loaded<DreamLedger>,
     access_log: Loaded<AccessLog>,
     cooldowns: Loaded<Cooldowns>,
+    dismissed: Loaded<Dismissed>,
 }
 
 impl Signals {
@@ -32,7 +35,18 @@ impl Signals {
             ledger: vault.meta(),
             access_log: vault.meta(),
             cooldowns: vault.meta(),
+            dismissed: vault.meta(),
         }
+    }
+
+    /// The notes that a dream wrote, as far as the ledger knows.
+    pub(super) fn dreamed(&self) -> HashSet<&NotePath> {
+        let materials = self.ledger.value.iter().flat_map(|ledger| ledger.materials.values());
+        let written = materials.filter_map(|dreamed| match &dreamed.outcome {
+            DreamOutcome::Done { subjects, .. } => Some(subjects),
+            DreamOutcome::Pending { .. } => None,
+        });
+        written.flatten().collect()
     }
 
     pub(super) fn check(&self, inputs: &Inputs<'_>, states: &[SignalState], out: &mut Findings) {
@@ -42,6 +56,7 @@ impl Signals {
         unreadable(&self.ledger, out);
         unreadable(&self.access_log, out);
         unreadable(&self.cooldowns, out);
+        unreadable(&self.dismissed, out);
         for signal in states.iter().filter(|signal| signal.state == Freshness::Stale) {
             out.add(Severity::Notice, FindingKind::StaleMeta, None, None, || {
                 format!("{} {}: run `dormouse consolidate`", signal.file, signal.reasons.join(", "))

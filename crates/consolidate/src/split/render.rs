@@ -40,7 +40,9 @@ pub(super) fn draw(snapshot: &Snapshot, note: &Note, text: &str, parts: &Parts<'
     let Parts { sections, groups, .. } = *parts;
     let eol = if text.contains("\r\n") { "\r\n" } else { "\n" };
     let provenance = provenance(snapshot, note);
-    let mut taken = BTreeSet::new();
+    // Names that differ in case alone can't lie side by side everywhere, and the door refuses them.
+    let beside = snapshot.notes().filter(|other| other.path.folder() == note.path.folder());
+    let mut taken: BTreeSet<String> = beside.map(|other| other.path.as_str().to_lowercase()).collect();
     let mut children = Vec::new();
     for group in groups {
         let own: Vec<&Section> = group.iter().filter_map(|&i| sections.get(i)).collect();
@@ -79,7 +81,7 @@ fn is_provenance(link: &Link) -> bool {
     link.predicate.as_deref().is_some_and(|p| p.eq_ignore_ascii_case(DERIVED_FROM))
 }
 
-fn name_child(snapshot: &Snapshot, note: &Note, parts: &[&Section], taken: &mut BTreeSet<NotePath>) -> SplitChild {
+fn name_child(snapshot: &Snapshot, note: &Note, parts: &[&Section], taken: &mut BTreeSet<String>) -> SplitChild {
     let headings: Vec<String> = parts.iter().map(|s| s.heading.trim().to_owned()).collect();
     let first = headings.iter().map(|h| clean(h)).find(|h| !h.is_empty()).unwrap_or_else(|| "part".to_owned());
     let parent = clean(&note.name);
@@ -92,7 +94,7 @@ fn name_child(snapshot: &Snapshot, note: &Note, parts: &[&Section], taken: &mut 
     let path = (1..1000).find_map(|n| {
         let file = if n == 1 { format!("{stem}.md") } else { format!("{stem}-{n}.md") };
         let path = NotePath::new(&if folder.is_empty() { file } else { format!("{folder}/{file}") }).ok()?;
-        (!snapshot.exists(&path) && taken.insert(path.clone())).then_some(path)
+        (!snapshot.exists(&path) && taken.insert(path.as_str().to_lowercase())).then_some(path)
     });
     SplitChild { path: path.unwrap_or_else(|| note.path.clone()), name, headings }
 }

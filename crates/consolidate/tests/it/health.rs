@@ -2,6 +2,8 @@
 
 use dormouse_consolidate::Task;
 use dormouse_fixtures::{TempVault, temp_vault};
+use dormouse_vault::meta::{Artefact, DreamLedger, DreamOutcome, Dreamed};
+use dormouse_vault::{ChangeSet, Conservation, NotePath, Vault, Writer};
 use expect_test::{Expect, expect};
 
 use crate::{NOON, consolidate, notes};
@@ -124,18 +126,19 @@ fn a_note_that_moved_is_followed() {
 #[test]
 fn the_page_reads_well_and_is_written_once_for_the_same_findings() {
     let vault = temp_vault(
-        "=== digest/wiki/a.md\n# A\n[[nowhere]]\n=== digest/wiki/a.sync-conflict-20261130-120000-ABCDEFG.md\n# A\n",
+        "=== digest/wiki/a.md\n# A\n[[nowhere]]\nderived_from::[[gone]]\n=== digest/wiki/a.sync-conflict-20261130-120000-ABCDEFG.md\n# A\n",
     );
     findings(&vault, NOON);
     let page = vault.read("audit/2026-11-30/health.md");
     expect![[r#"
         # Health 2026-11-30
 
-        ## 12:00:00 severe 1, warnings 2, notices 1
+        ## 12:00:00 severe 2, warnings 2, notices 1
 
         ### Severe
 
         - [[digest/wiki/a]]: names no source that exists: add `derived_from:: [[…]]`
+        - [[digest/wiki/a]], line 3: its source `[[gone]]` does not exist: restore it, or correct the link
 
         ### Warnings
 
@@ -163,4 +166,52 @@ fn signals_of_another_vault_are_stale() {
         Notice StaleMeta - archived.json was computed 29 days ago: run `dormouse consolidate`
         Notice StaleMeta - communities.json was computed 29 days ago, names 1 notes that are gone, lacks 1 notes: run `dormouse consolidate`
         Notice StaleMeta - recency.json was computed 29 days ago, names 1 notes that are gone, lacks 1 notes: run `dormouse consolidate`"#]].assert_eq(&stale.join("\n"));
+}
+
+#[test]
+fn a_note_written_by_hand_needs_no_source_and_one_that_a_dream_wrote_does() {
+    let vault =
+        temp_vault(&format!("{DAY}=== digest/wiki/a.md\nBy hand, [[b]].\n=== digest/wiki/b.md\nDreamed, [[a]].\n"));
+    dreamed(&vault, "daily/2026-11-30/e.md", "digest/wiki/b.md");
+    expect![[r#"
+        severe 1, warnings 0, notices 1
+        Severe BrokenProvenance b.md names no source that exists: add `derived_from:: [[…]]`
+        Notice NoSource a.md names no source; if it has one, add `derived_from:: [[…]]`
+    "#]]
+    .assert_eq(&findings(&vault, NOON));
+}
+
+/// Writes a ledger that says that the note came of the material.
+fn dreamed(vault: &TempVault, material: &str, note: &str) {
+    let open = Vault::open(vault.path()).unwrap();
+    let at = NOON.parse::<chrono::DateTime<chrono::Utc>>().unwrap();
+    let material: NotePath = material.parse().unwrap();
+    let outcome = DreamOutcome::Done { subjects: vec![note.parse().unwrap()], dropped: 0 };
+    let content = open.read(&material).unwrap().version;
+    let done = Dreamed { content, at, by: "extractive".into(), outcome };
+    let ledger = DreamLedger { version: DreamLedger::VERSION, computed_at: at, materials: [(material, done)].into() };
+    let set = ChangeSet::new(Writer::Meta, Conservation::Additive).with(ledger.to_change(open.layout()));
+    open.commit(&set).unwrap();
+}
+
+#[test]
+fn links_to_a_note_that_was_merged_are_not_lost() {
+    let from = "derived_from:: [[daily/2026-11-30/e]]";
+    let vault = temp_vault(&format!(
+        "{DAY}=== digest/wiki/a.md\nOne.\n{from}\n=== digest/wiki/b.md\nTwo.\n{from}\n=== digest/wiki/n.md\n[[a]] and [[b]]\n{from}\n"
+    ));
+    findings(&vault, NOON);
+    let open = Vault::open(vault.path()).unwrap();
+    let path = |text: &str| text.parse::<NotePath>().unwrap();
+    let plan = dormouse_vault::merge::plan(&open, &path("digest/wiki/a.md"), &path("digest/wiki/b.md")).unwrap();
+    open.commit(&plan.change_set).unwrap();
+    let found = findings(&vault, "2026-12-01T12:00:00+08:00");
+    assert!(found.starts_with("severe 0, warnings 0"), "{found}");
+}
+
+#[test]
+fn dismissals_that_cannot_be_read_are_said() {
+    let vault = temp_vault("=== meta/dismissed.json\n{\n");
+    let found = findings(&vault, NOON);
+    assert!(found.contains("Warning StaleMeta - dismissed.json: ends too early"), "{found}");
 }

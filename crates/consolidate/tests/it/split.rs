@@ -142,6 +142,16 @@ fn themes_leave_verbatim_and_the_parent_stays_as_the_overview() {
 }
 
 #[test]
+fn a_child_is_named_past_a_note_whose_name_differs_in_case() {
+    let vault = ranking();
+    vault.write("digest/wiki/Ranking-Deployment.md", "Taken.\n");
+    let plan = planned(&vault, "digest/wiki/big.md", &small());
+    let stems: Vec<&str> = plan.children.iter().map(|child| child.path.stem()).collect();
+    assert_eq!(stems, ["ranking-text-score", "ranking-deployment-2"]);
+    apply(&Vault::open(vault.path()).unwrap(), &plan, &small(), &clock(NOON)).unwrap();
+}
+
+#[test]
 fn con_05_headings_in_code_are_no_split_points() {
     let words = |w: &str| format!("{w}one {w}two {w}three {w}four {w}five. ").repeat(8);
     let big = format!(
