@@ -12,7 +12,7 @@ use unicode_normalization::UnicodeNormalization;
 
 use crate::gate::{figures, figures_in_order, numbers};
 use crate::markdown::{folded, plain};
-use crate::material::Material;
+use crate::material::{Material, Passage};
 
 /// The texts that a claim rests on, read once.
 #[derive(Debug, Clone, Default)]
@@ -34,30 +34,24 @@ pub(crate) const NAME: &str = "a name that the material does not have";
 impl Grounds {
     /// Everything that a material says, its name and its day included. Linear.
     pub(crate) fn of(material: &Material) -> Self {
-        let mut grounds = Self::default();
-        for passage in &material.passages {
-            grounds.add(&passage.text);
-            passage.heading.iter().for_each(|heading| grounds.add(heading));
-        }
-        grounds.around(material);
-        grounds
+        Self::over(material, material.passages.iter())
     }
 
     /// What the passages at `indices` say, with what holds for the whole material.
     pub(crate) fn cited(material: &Material, indices: &BTreeSet<usize>) -> Self {
+        Self::over(material, indices.iter().filter_map(|i| material.passages.get(*i)))
+    }
+
+    fn over<'m>(material: &Material, passages: impl Iterator<Item = &'m Passage>) -> Self {
         let mut grounds = Self::default();
-        for passage in indices.iter().filter_map(|i| material.passages.get(*i)) {
+        for passage in passages {
             grounds.add(&passage.text);
             passage.heading.iter().for_each(|heading| grounds.add(heading));
         }
-        grounds.around(material);
+        grounds.add(&material.name);
+        material.description.iter().for_each(|text| grounds.add(text));
+        material.date.iter().for_each(|day| grounds.add_day(*day));
         grounds
-    }
-
-    fn around(&mut self, material: &Material) {
-        self.add(&material.name);
-        material.description.iter().for_each(|text| self.add(text));
-        material.date.iter().for_each(|day| self.add_day(*day));
     }
 
     /// One more text.

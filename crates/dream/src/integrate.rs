@@ -357,9 +357,13 @@ fn outgrows(subject: &Candidate, text: &str, config: &DreamConfig) -> bool {
 /// A sentence for a link that says what neither the material nor the linked note has is left out; the
 /// link stays.
 fn founded(settled: &mut Settled, material: &Material, remarks: &mut Vec<String>) {
+    if settled.related.iter().all(|(_, sentence)| sentence.is_none()) {
+        return;
+    }
+    let of_material = Grounds::of(material);
     for (note, sentence) in &mut settled.related {
         let Some(text) = sentence.as_deref() else { continue };
-        let mut grounds = Grounds::of(material);
+        let mut grounds = of_material.clone();
         grounds.add(&note.text);
         grounds.add(&note.name);
         if text.contains("[[") || !grounds.found(text) {

@@ -90,7 +90,7 @@ pub(crate) fn pack(recall: &Recall, query: &str, budget: usize) -> Result<Contex
     let mut packing = Packing { budget, ..Packing::default() };
     let mut cited: Vec<Citation> = Vec::new();
     for (hit, passage) in ranked(&digests) {
-        if packing.add(fact(hit, passage), "## What is known", budget * FACTS.0 / FACTS.1) {
+        if packing.add(fact(hit, passage), "## What is known", budget.saturating_mul(FACTS.0) / FACTS.1) {
             cited.extend(passage.cites.iter().cloned());
         }
     }
@@ -182,6 +182,8 @@ struct Packing {
     sections: Vec<(&'static str, Vec<Group>)>,
     texts: BTreeSet<String>,
     budget: usize,
+    /// Estimated tokens of what is there, rendered.
+    tokens: usize,
 }
 
 /// Facts of one digest, or one passage of another note.
@@ -190,8 +192,14 @@ struct Group {
 }
 
 impl Packing {
-    /// Adds a piece unless it is there already or the whole would pass `limit`. Linear in what is there.
+    /// Adds a piece unless it is there already or the whole would pass `limit`. Linear in what is there,
+    /// for a piece that may fit.
     fn add(&mut self, piece: Piece, section: &'static str, limit: usize) -> bool {
+        let limit = limit.min(self.budget);
+        // Its own text, less one token for rounding, is the least that it takes.
+        if self.tokens + estimate_tokens(piece.text.trim_end_matches('\n')) > limit.saturating_add(1) {
+            return false;
+        }
         let folded = crate::text::fold(&piece.text);
         if piece.text.is_empty() || self.has(&piece) || self.texts.contains(&folded) {
             return false;
@@ -206,8 +214,10 @@ impl Packing {
             Some(group) => group.pieces.push(piece),
             None => groups.push(Group { pieces: vec![piece] }),
         }
-        if estimate_tokens(&self.render().0) <= limit.min(self.budget) {
+        let tokens = estimate_tokens(&self.render().0);
+        if tokens <= limit {
             self.texts.insert(folded);
+            self.tokens = tokens;
             return true;
         }
         if let Some((_, groups)) = self.sections.get_mut(at) {

@@ -24,6 +24,8 @@ mod race;
 use std::process::ExitCode;
 use std::time::Instant;
 
+use dormouse_fixtures::SplitMix64;
+
 use editor::{STYLES, Style};
 
 const HELP: &str = "options: --races N (10000)  --style all|truncate|rename|append|held  --seed N (1)  --kills N";
@@ -103,7 +105,7 @@ fn raced(options: &Options) -> bool {
 
 fn killed(options: &Options) -> bool {
     let start = Instant::now();
-    let mut dice = editor::Dice(options.seed);
+    let mut dice = editor::Dice(SplitMix64(options.seed));
     let sum = kills::run(options.kills, &[], |n| dice.below(n));
     println!(
         "{:>7}{:>18}{:>20}{:>9}{:>9}{:>8}{:>9}\n{:>7}{:>18}{:>20}{:>9}{:>9}{:>8}{:>9.1}",

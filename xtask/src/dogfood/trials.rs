@@ -23,13 +23,7 @@ pub(crate) struct Copy {
 pub(crate) fn without(from: &Path, folders: &[&str]) -> Result<Copy> {
     let dir = tempfile::tempdir()?;
     let to = dir.path().join("vault");
-    dormouse_fixtures::copy_tree(from, &to);
-    for folder in folders.iter().chain(&[".dormouse"]) {
-        let path = to.join(folder);
-        if path.exists() {
-            std::fs::remove_dir_all(&path)?;
-        }
-    }
+    dormouse_fixtures::copy_tree_without(from, &to, &[folders, &[".dormouse"]].concat());
     Ok(Copy { vault: Arc::new(Vault::open(&to)?), _dir: dir })
 }
 

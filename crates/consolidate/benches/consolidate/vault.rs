@@ -5,6 +5,8 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
+use dormouse_fixtures::SplitMix64;
+
 /// Notes of one theme.
 const THEME: usize = 40;
 /// Digests of one day's event.
@@ -16,15 +18,11 @@ const SYLLABLES: [&str; 24] = [
 ];
 
 /// A small random source.
-struct Draw(u64);
+struct Draw(SplitMix64);
 
 impl Draw {
     fn below(&mut self, n: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut x = self.0;
-        x = (x ^ (x >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        x = (x ^ (x >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        ((x ^ (x >> 31)) % n.max(1) as u64) as usize
+        self.0.below(n)
     }
 
     /// Small numbers often, large ones seldom.
@@ -36,7 +34,7 @@ impl Draw {
 
 /// Writes `notes` digest notes below `root`, and the events that they cite.
 pub(crate) fn generate(root: &Path, notes: usize) {
-    let mut draw = Draw(7);
+    let mut draw = Draw(SplitMix64(7));
     fs::create_dir_all(root.join("digest/wiki")).unwrap();
     fs::create_dir_all(root.join("digest/procedure")).unwrap();
     fs::create_dir_all(root.join("digest/personal")).unwrap();
@@ -68,7 +66,7 @@ fn text(note: usize, notes: usize, draw: &mut Draw) -> String {
     let chinese = theme % 3 == 2;
     // One in a hundred says what the note before it says.
     let source = if note % 100 == 99 { note - 1 } else { note };
-    let mut own = Draw(source as u64 * 31 + 5);
+    let mut own = Draw(SplitMix64(source as u64 * 31 + 5));
     let mut out = format!(
         "---\nname: {}\ndate: 2026-{:02}-{:02}\n---\n",
         title(note, theme, chinese),
@@ -118,13 +116,13 @@ fn sentence(out: &mut String, theme: usize, chinese: bool, draw: &mut Draw) {
 }
 
 fn word(id: usize) -> String {
-    let mut draw = Draw(id as u64);
+    let mut draw = Draw(SplitMix64(id as u64));
     (0..2 + draw.below(3)).map(|_| SYLLABLES[draw.below(SYLLABLES.len())]).collect()
 }
 
 /// A word of two or three characters.
 fn hanzi(id: usize) -> String {
-    let mut draw = Draw(id as u64 + 99);
+    let mut draw = Draw(SplitMix64(id as u64 + 99));
     (0..2 + usize::from(id.is_multiple_of(4)))
         .filter_map(|_| char::from_u32(0x4E00 + draw.below(3_000) as u32))
         .collect()

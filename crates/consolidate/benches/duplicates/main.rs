@@ -23,6 +23,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use dormouse_consolidate::{ConsolidateConfig, RunContext, Silent, Task, run};
+use dormouse_fixtures::SplitMix64;
 use dormouse_vault::{FixedClock, Vault};
 use makers::{Grammar, Maker, Random, Sentence, Tiny, Zipf};
 
@@ -65,7 +66,7 @@ fn edited(sentence: &Sentence, random: &mut Random, maker: &dyn Maker, chinese: 
 }
 
 fn write(folder: &Path, notes: usize, seed: u64, maker: &dyn Maker) -> Planted {
-    let mut random = Random(seed);
+    let mut random = Random(SplitMix64(seed));
     let mut planted = Planted { pairs: BTreeMap::new(), notes: 0 };
     let mut stems: Vec<usize> = (0..notes * 2).collect();
     random.shuffle(&mut stems);

@@ -2,15 +2,13 @@
 
 use std::collections::BTreeSet;
 
-pub(crate) struct Random(pub(crate) u64);
+use dormouse_fixtures::SplitMix64;
+
+pub(crate) struct Random(pub(crate) SplitMix64);
 
 impl Random {
     pub(crate) fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
+        self.0.next()
     }
 
     pub(crate) fn below(&mut self, n: usize) -> usize {
@@ -54,7 +52,7 @@ const FUNCTION: [&str; 16] =
 
 impl Zipf {
     pub(crate) fn new(size: usize) -> Self {
-        let mut random = Random(99);
+        let mut random = Random(SplitMix64(99));
         let onset = [
             "b", "br", "c", "ch", "d", "f", "g", "gr", "h", "k", "l", "m", "n", "p", "pl", "r", "s", "st", "t", "tr",
             "v", "w",

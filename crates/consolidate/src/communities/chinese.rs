@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use dormouse_vault::text::is_cjk;
 
-use super::terms::Written;
+use super::terms::{PLACES, Written};
 
 /// Characters that join words and hardly ever are a part of one: beside them a word ends.
 const JOINTS: &str = "的了是在和与也都我你他她它谁这那们";
@@ -33,8 +33,6 @@ const DOUBTFUL: &[&str] =
 
 /// The longest word that a pair grows to, in characters.
 const LONGEST: usize = 6;
-/// Places that are looked at.
-const PLACES: usize = 300;
 /// How often the longer word has to occur where the pair does, and how often the same neighbour may
 /// stand beside a whole word.
 const SHARE: f64 = 0.6;

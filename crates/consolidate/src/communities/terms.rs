@@ -71,8 +71,8 @@ pub(super) fn as_written(term: &str, texts: &[String], names: &[String]) -> Opti
     }
 }
 
-/// Places that are looked at.
-const PLACES: usize = 300;
+/// Places of a word that are looked at.
+pub(super) const PLACES: usize = 300;
 
 /// The most frequent form of the word: lower-case if it is ever written so, or stands in capitals
 /// only where a sentence begins.

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use std::{fs, thread};
 
+use dormouse_fixtures::SplitMix64;
 use dormouse_recall::{Recall, RecallConfig, SearchRequest, TraverseRequest};
 use dormouse_vault::{NotePath, Vault};
 
@@ -41,14 +42,14 @@ pub(crate) fn run(stage: &str, root: &Path, language: &str, count: usize) {
         }
         "size" => note("size", size(root)),
         "once" => {
-            let mut random = Random(11);
+            let mut random = Random(SplitMix64(11));
             let text = query(&mut random, language);
             note("hits", ask(&open(root), &text) as f64);
         }
         "query" => queries(root, language, count, &mut note),
         "walk" => {
             let recall = open(root);
-            let mut random = Random(3);
+            let mut random = Random(SplitMix64(3));
             let notes = recall.vault().snapshot().notes().count();
             let mut took: Vec<f64> = (0..count)
                 .map(|_| {
@@ -96,7 +97,7 @@ fn queries(root: &Path, language: &str, count: usize, note: &mut dyn FnMut(&str,
     let recall = open(root);
     recall.sync().unwrap();
     let searcher = bare::open(recall.vault());
-    let mut random = Random(11);
+    let mut random = Random(SplitMix64(11));
     let asked: Vec<String> = (0..count).map(|_| query(&mut random, language)).collect();
     let started = Instant::now();
     ask(&recall, &asked[0]);
@@ -149,7 +150,7 @@ fn beside(root: &Path, language: &str, seconds: u64) -> f64 {
     let recall = open(root);
     recall.sync().unwrap();
     let searches = || {
-        let mut random = Random(5);
+        let mut random = Random(SplitMix64(5));
         let (started, mut count) = (Instant::now(), 0.0);
         while started.elapsed() < Duration::from_secs(seconds) {
             ask(&recall, &query(&mut random, language));
@@ -161,7 +162,7 @@ fn beside(root: &Path, language: &str, seconds: u64) -> f64 {
     let done = AtomicBool::new(false);
     let together = thread::scope(|scope| {
         scope.spawn(|| {
-            let mut random = Random(9);
+            let mut random = Random(SplitMix64(9));
             while !done.load(Ordering::Relaxed) {
                 walk(&recall, random.below(1_000));
             }

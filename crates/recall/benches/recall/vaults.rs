@@ -4,20 +4,18 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
+use dormouse_fixtures::SplitMix64;
+
 /// Words of the vocabulary, and characters of the Chinese one.
 const WORDS: usize = 30_000;
 const CHARACTERS: usize = 3_000;
 
-/// SplitMix64.
-pub(crate) struct Random(pub(crate) u64);
+/// Chance, with what a vault asks of it.
+pub(crate) struct Random(pub(crate) SplitMix64);
 
 impl Random {
     pub(crate) fn below(&mut self, bound: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        ((mixed ^ (mixed >> 31)) % bound.max(1) as u64) as usize
+        self.0.below(bound)
     }
 
     /// A rank below `bound` by Zipf's law: the logarithm is even.
@@ -70,7 +68,7 @@ pub(crate) fn name(number: usize) -> String {
 
 /// Writes the notes: six blocks of about thirty words, three links each.
 pub(crate) fn generate(root: &Path, notes: usize, language: &str) {
-    let mut random = Random(7);
+    let mut random = Random(SplitMix64(7));
     for number in 0..notes {
         let file = root.join(name(number));
         fs::create_dir_all(file.parent().unwrap()).unwrap();

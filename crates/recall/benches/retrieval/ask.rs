@@ -39,10 +39,8 @@ impl Bench {
     /// Copies the vault without its cache and without `left_out`, opens it and builds the index.
     pub(crate) fn open(options: &Options, vault: &Path, left_out: &[String]) -> Outcome<Self> {
         let copy = dormouse_fixtures::temp_vault("");
-        dormouse_fixtures::copy_tree(vault, copy.path());
-        for folder in left_out.iter().map(String::as_str).chain([".dormouse"]) {
-            let _ = std::fs::remove_dir_all(copy.path().join(folder));
-        }
+        let left_out: Vec<&str> = left_out.iter().map(String::as_str).chain([".dormouse"]).collect();
+        dormouse_fixtures::copy_tree_without(vault, copy.path(), &left_out);
         let mut bench = Self::over(copy, &options.config, options.embed.as_deref())?;
         bench.now = options.now;
         bench.context = options.context;

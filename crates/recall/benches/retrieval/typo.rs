@@ -1,8 +1,8 @@
 //! A slip of the finger: one edit in one content word of a question.
 
+use dormouse_fixtures::SplitMix64;
 use dormouse_vault::text::content_words;
 
-use crate::bootstrap::Random;
 use crate::data::Question;
 
 /// The question with one letter of one content word of four or more lost, doubled, wrong or swapped
@@ -10,7 +10,7 @@ use crate::data::Question;
 pub(crate) fn slip(question: &Question) -> Question {
     let seed =
         question.id.bytes().fold(20_261_130_u64, |seed, byte| seed.wrapping_mul(31).wrapping_add(u64::from(byte)));
-    let mut random = Random(seed);
+    let mut random = SplitMix64(seed);
     let content = content_words(&question.query);
     let words: Vec<&str> = question.query.split_inclusive(|c: char| !c.is_alphanumeric()).collect();
     let plain = |word: &&str| word.trim_end_matches(|c: char| !c.is_alphanumeric()).to_owned();
@@ -36,7 +36,7 @@ pub(crate) fn slip(question: &Question) -> Question {
     Question { query, ..question.clone() }
 }
 
-fn edited(word: &str, random: &mut Random) -> String {
+fn edited(word: &str, random: &mut SplitMix64) -> String {
     let mut letters: Vec<char> = word.chars().collect();
     let length = letters.iter().take_while(|c| c.is_alphanumeric()).count();
     // The first letter is seldom wrong.

@@ -5,6 +5,8 @@ use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::Path;
 use std::time::Instant;
 
+use dormouse_fixtures::SplitMix64;
+
 /// How an editor saves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Style {
@@ -38,16 +40,12 @@ pub(crate) struct Save {
     pub(crate) finished: Instant,
 }
 
-/// Small and repeatable: splitmix64.
-pub(crate) struct Dice(pub(crate) u64);
+/// Small and repeatable.
+pub(crate) struct Dice(pub(crate) SplitMix64);
 
 impl Dice {
     pub(crate) fn below(&mut self, n: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        (z ^ (z >> 31)) % n.max(1)
+        self.0.next() % n.max(1)
     }
 
     /// Passes a moment: none, a few looks at the clock, or up to a third of a millisecond.

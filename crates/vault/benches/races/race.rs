@@ -6,7 +6,7 @@ use std::sync::Barrier;
 use std::thread;
 use std::time::Instant;
 
-use dormouse_fixtures::{TempVault, temp_vault};
+use dormouse_fixtures::{SplitMix64, TempVault, temp_vault};
 use dormouse_vault::{CommitError, Conservation, NotePath, Vault, Writer};
 
 use crate::editor::{Dice, Editor, Save, Style};
@@ -31,7 +31,7 @@ struct Told {
 
 pub(crate) fn run(style: Style, races: usize, seed: u64) -> Sum {
     let folder = temp_vault("");
-    let mut dice = Dice(seed ^ (style as u64) << 32);
+    let mut dice = Dice(SplitMix64(seed ^ (style as u64) << 32));
     let mut sum = Sum::default();
     fs::write(folder.path().join(NOTE), "").unwrap();
     let vault = Vault::open(folder.path()).unwrap();
@@ -62,9 +62,9 @@ fn meet(
     let (count, commits) = (1 + dice.below(3) as usize, 1 + dice.below(2) as usize);
     // Half of the held files are written only when the door has finished.
     let is_late = style == Style::Held && dice.below(2) == 0;
-    let mut editor = Editor { note: &note, style, dice: Dice(dice.below(u64::MAX)), held: None };
+    let mut editor = Editor { note: &note, style, dice: Dice(SplitMix64(dice.below(u64::MAX))), held: None };
     editor.prepare();
-    let mut own = Dice(dice.below(u64::MAX));
+    let mut own = Dice(SplitMix64(dice.below(u64::MAX)));
     thread::scope(|scope| {
         let (start, end_of_door) = (&start, &end_of_door);
         let saves = scope.spawn(move || {

@@ -117,12 +117,7 @@ impl Fault {
             Self::NoVersion => "has no version".to_owned(),
             Self::Shape(error) => format!("has another shape ({error})"),
         };
-        let next = if T::FILE == Dismissed::FILE {
-            "no dismissal holds until it is mended"
-        } else {
-            "it is ignored, and the next run that computes it makes it anew"
-        };
-        let message = format!("{}: {what}; {next}", T::FILE);
+        let message = format!("{}: {what}; {}", T::FILE, T::UNREAD);
         Problem { kind: ProblemKind::Meta, line: None, message }
     }
 }

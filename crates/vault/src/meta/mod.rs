@@ -26,6 +26,8 @@ pub trait Artefact: Serialize + DeserializeOwned + schemars::JsonSchema {
     const FILE: &'static str;
     /// The version that this build reads and writes.
     const VERSION: u32;
+    /// What follows when it can't be read, for a person.
+    const UNREAD: &'static str = "it is ignored, and the next run that computes it makes it anew";
 
     /// The change that stores it. Pretty-printed JSON with a final line end; equal values give
     /// equal bytes.
@@ -39,10 +41,11 @@ pub trait Artefact: Serialize + DeserializeOwned + schemars::JsonSchema {
 }
 
 macro_rules! artefact {
-    ($type:ty, $file:literal, $version:literal) => {
+    ($type:ty, $file:literal, $version:literal $(, $unread:literal)?) => {
         impl Artefact for $type {
             const FILE: &'static str = $file;
             const VERSION: u32 = $version;
+            $(const UNREAD: &'static str = $unread;)?
 
             fn computed_at(&self) -> DateTime<Utc> {
                 self.computed_at
@@ -243,7 +246,7 @@ pub struct Dismissed {
     /// By `a`, then `b`.
     pub pairs: Vec<DismissedPair>,
 }
-artefact!(Dismissed, "dismissed.json", 1);
+artefact!(Dismissed, "dismissed.json", 1, "no dismissal holds until it is mended");
 
 /// A pair that is not reported as long as both notes say what they said.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]

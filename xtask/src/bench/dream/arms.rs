@@ -21,13 +21,7 @@ pub(crate) struct Question {
 /// Copies a vault without what is derived: digests, signals, audit pages, cache. With `only`, without
 /// notes of other conversations.
 pub(crate) fn copy_sources(from: &Path, to: &Path, only: &[String]) -> Result<()> {
-    dormouse_fixtures::copy_tree(from, to);
-    for folder in ["digest", "meta", "audit", ".dormouse"] {
-        match fs::remove_dir_all(to.join(folder)) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error.into()),
-            _ => {}
-        }
-    }
+    dormouse_fixtures::copy_tree_without(from, to, &["digest", "meta", "audit", ".dormouse"]);
     if only.is_empty() {
         return Ok(());
     }
@@ -65,10 +59,7 @@ pub(crate) fn questions(from: &Path, to: &Path, only: &[String]) -> Result<Vec<Q
 
 /// Copies a dreamed vault; of each digest nothing is left but its links, a block each as before.
 pub(crate) fn control(vault: &Vault, to: &Path) -> Result<()> {
-    dormouse_fixtures::copy_tree(vault.root(), to);
-    for folder in [".dormouse", "audit"] {
-        let _ = fs::remove_dir_all(to.join(folder));
-    }
+    dormouse_fixtures::copy_tree_without(vault.root(), to, &[".dormouse", "audit"]);
     let snapshot = vault.snapshot();
     for (number, note) in snapshot.notes().filter(|note| note.layer == Layer::Digest).enumerate() {
         let mut lines: Vec<String> = Vec::new();
