@@ -5,6 +5,7 @@
 //! it in its crate's folder; `BENCH_CWD` names the folder that relative paths are meant from.
 
 mod dream;
+mod model;
 
 use std::process::{Command, ExitCode};
 
@@ -42,6 +43,8 @@ enum Name {
     Consolidate,
     /// Whether dreaming improves recall: `--data DIR [--facts FILE | --model NAME | --offline]`.
     Dream,
+    /// Events dreamed by a served model whose replies are spoilt on the way: `--server URL`.
+    Model,
     /// Planted duplicates: recall, precision and growth, `--notes N`.
     Duplicates,
     /// A year of dreams with a model that errs and a person who edits: nothing erodes, nothing invented gets in.
@@ -52,7 +55,7 @@ impl Name {
     /// The crate and its bench target; `None` where several crates are measured together.
     fn target(self) -> Option<(&'static str, &'static str)> {
         Some(match self {
-            Self::Dream => return None,
+            Self::Dream | Self::Model => return None,
             Self::Vault => ("dormouse-vault", "vault"),
             Self::Races => ("dormouse-vault", "races"),
             Self::Linear => ("dormouse-vault", "linear"),
@@ -68,7 +71,7 @@ impl Name {
 
 pub(crate) fn run(args: &BenchArgs) -> Result<ExitCode> {
     let Some((package, bench)) = args.name.target() else {
-        return dream::run(&args.args);
+        return if matches!(args.name, Name::Model) { model::run(&args.args) } else { dream::run(&args.args) };
     };
     // Static embedding models compile C, and are built in where they are asked for.
     let embeds = args.args.iter().any(|arg| arg == "--embed");

@@ -135,7 +135,7 @@ fn night(vault: &Vault, abstractor: &dyn Abstractor) -> Result<DreamReport> {
 }
 
 /// Draws a run.
-struct Bar<'a>(&'a indicatif::ProgressBar);
+pub(super) struct Bar<'a>(pub(super) &'a indicatif::ProgressBar);
 
 impl dormouse_dream::DreamObserver for Bar<'_> {
     fn event(&self, event: &dormouse_dream::DreamEvent<'_>) {
@@ -150,7 +150,7 @@ impl dormouse_dream::DreamObserver for Bar<'_> {
     }
 }
 
-fn day_after_the_last(vault: &Vault) -> Result<DateTime<FixedOffset>> {
+pub(super) fn day_after_the_last(vault: &Vault) -> Result<DateTime<FixedOffset>> {
     let snapshot = vault.snapshot();
     let last = snapshot.notes().filter_map(|note| note.path.date()).max().context("no note of the vault has a day")?;
     let day = last.checked_add_days(Days::new(1)).unwrap_or(last);

@@ -32,7 +32,7 @@ use self::live::{Life, place};
 use self::questions::Asked;
 use self::report::Report;
 use self::story::Story;
-use self::witness::Step;
+pub(crate) use self::witness::{Step, Witness};
 use crate::{progress, root};
 
 /// Options of `cargo xtask dogfood`.
