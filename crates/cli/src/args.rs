@@ -487,6 +487,9 @@ pub(crate) struct DreamArgs {
     /// A model from the user's configuration, or ADAPTER:NAME@BASE_URL. Default: offline, no model.
     #[arg(long, value_name = "NAME")]
     pub(crate) model: Option<String>,
+    /// Try at once what failed before and would be left alone for a while.
+    #[arg(long)]
+    pub(crate) retry: bool,
     /// Show the changes without making them.
     #[arg(long)]
     pub(crate) dry_run: bool,

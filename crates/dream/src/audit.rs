@@ -6,7 +6,7 @@ use dormouse_vault::audit::AuditEntry;
 use crate::integrate::Outcome;
 use crate::markdown::{clip, link, one_line};
 use crate::material::Material;
-use crate::report::{Action, MaterialReport, MaterialState};
+use crate::report::{Action, DreamReport, MaterialReport, MaterialState};
 use crate::withheld::is_secret;
 
 /// The section about one material; `None` when nothing happened that a person should know.
@@ -61,6 +61,24 @@ pub(crate) fn entry(
     let name = if is_secret(&material.name) { "a name withheld" } else { &material.name };
     let body = format!("From {}. {by}. Run {run}.\n\n{}\n", link(&material.path, None, name), lines.join("\n"));
     Some(AuditEntry { page: "dream", at, title: quiet(name), body })
+}
+
+/// The section about what a run's model calls cost.
+pub(crate) fn spent(at: DateTime<FixedOffset>, report: &DreamReport) -> AuditEntry {
+    let usage = &report.usage;
+    let cost = usage.cost.as_ref().map(|cost| format!(", {:.4} {}", cost.amount, quiet(&cost.currency)));
+    let body = format!(
+        "Run {} by the model `{}`: {} materials dreamed, {} pending; {} requests, {} tokens read, {} written{}.\n",
+        report.run,
+        one_line(&report.abstractor).replace('`', "'"),
+        report.totals.done,
+        report.totals.failed,
+        usage.calls,
+        usage.input_tokens,
+        usage.output_tokens,
+        cost.unwrap_or_default(),
+    );
+    AuditEntry { page: "dream", at, title: "What the run cost".to_owned(), body }
 }
 
 /// At most so many lines of one kind about one material, each of at most so many characters.

@@ -35,8 +35,32 @@ pub struct DreamConfig {
     /// After this many materials in a row whose model call failed, the run stops and leaves the
     /// rest pending. Default 3.
     pub max_failures: usize,
+    /// Minutes that a material is left alone after its second failure (after the first it is tried at
+    /// the next run); each further one doubles them. 0: it is tried at each run. Default 5.
+    pub retry_after: u64,
+    /// Minutes that a material is left alone at most. Default 1,440, a day.
+    pub retry_within: u64,
     /// Upper bound of a model's reply in tokens. Default 4,096.
     pub max_output_tokens: u32,
+    /// What a million tokens cost, for the report; none without a price.
+    pub price: Option<Price>,
+}
+
+/// What a model's tokens cost, in a currency of the user's choice.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Price {
+    /// For a million tokens that are read.
+    pub input: f64,
+    /// For a million tokens that are written.
+    pub output: f64,
+    /// The currency, as it is shown. Default `USD`.
+    #[serde(default = "usd")]
+    pub currency: String,
+}
+
+fn usd() -> String {
+    "USD".to_owned()
 }
 
 impl Default for DreamConfig {
@@ -54,7 +78,10 @@ impl Default for DreamConfig {
             max_sources: 8,
             min_support: 0.34,
             max_failures: 3,
+            retry_after: 5,
+            retry_within: 1_440,
             max_output_tokens: 4_096,
+            price: None,
         }
     }
 }

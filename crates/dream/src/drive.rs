@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use chrono::NaiveDate;
-use dormouse_model::Usage;
+use dormouse_model::{ModelError, Usage};
+use dormouse_vault::audit::AuditEntry;
 use dormouse_vault::material::{day, is_day_note, materials, not_material};
 use dormouse_vault::meta::{Artefact, DreamLedger, DreamOutcome, Dreamed};
 use dormouse_vault::{
@@ -18,11 +19,11 @@ use crate::config::DreamConfig;
 use crate::error::DreamError;
 use crate::gate::{GroundedUnit, ground};
 use crate::integrate::{Outcome, Taken, parts, prepare, write};
-use crate::ledger::{self, is_settled};
+use crate::ledger::{self, Cause, is_settled};
 use crate::material::{Material, Read, read};
 use crate::neighbours::Neighbours;
 use crate::observer::{DreamEvent, DreamObserver};
-use crate::report::{DreamReport, DreamTotals, MaterialReport, MaterialState};
+use crate::report::{DreamReport, DreamTotals, MaterialReport, MaterialState, UsageReport};
 
 /// What a run works with.
 #[derive(Clone, Copy)]
@@ -53,6 +54,8 @@ pub struct DreamRequest {
     pub limit: Option<usize>,
     /// Writes nothing, and reports the diffs.
     pub dry_run: bool,
+    /// Tries at once what failed before and is left alone for a while.
+    pub retry: bool,
 }
 
 /// Which materials.
@@ -146,8 +149,12 @@ fn queue(
             None if ledger.materials.contains_key(&path) => context.vault.read(&path).ok().map(|t| t.version),
             None => None,
         };
+        let resting = version.filter(|_| !request.retry && !matches!(request.scope, DreamScope::Notes(_)));
+        let resting = resting.and_then(|v| ledger::resting(ledger, &path, v, context.clock.now_utc()));
         if version.is_some_and(|v| is_settled(ledger, &path, v)) {
             report.settle(MaterialReport::new(path, MaterialState::Unchanged));
+        } else if let Some((reason, until)) = resting {
+            report.settle(MaterialReport::new(path, MaterialState::Waiting { reason, until }));
         } else {
             queue.push(path);
         }
@@ -262,7 +269,7 @@ impl Run<'_> {
             report.state = MaterialState::Pending { reason: error.to_string() };
         }
         if !self.request.dry_run {
-            self.record(material, &report, &outcomes);
+            self.record(material, &report, &outcomes, failure.as_ref().map_or(Cause::Vault, cause));
             self.audit(material, &report, &outcomes);
         }
         match failure {
@@ -308,11 +315,16 @@ impl Run<'_> {
         failure.map_or(Ok(()), Err)
     }
 
-    fn record(&mut self, material: &Material, report: &MaterialReport, outcomes: &[Outcome]) {
+    fn record(&mut self, material: &Material, report: &MaterialReport, outcomes: &[Outcome], cause: Cause) {
         let outcome = match &report.state {
-            MaterialState::Pending { reason } => {
-                DreamOutcome::Pending { reason: reason.clone(), tries: ledger::tries(&self.ledger, &material.path) + 1 }
-            }
+            MaterialState::Pending { reason } => ledger::failed(
+                &self.ledger,
+                &material.path,
+                reason.clone(),
+                cause,
+                self.context.clock.now_utc(),
+                self.context.config,
+            ),
             _ => {
                 let subjects: BTreeSet<NotePath> = outcomes.iter().flat_map(|o| o.subjects.iter().cloned()).collect();
                 let dropped = report.dropped.iter().filter(|d| d.whole).count();
@@ -342,7 +354,12 @@ impl Run<'_> {
         else {
             return;
         };
-        if let Err(error) = context.vault.commit(&vault_audit::append(&[entry], context.vault.layout())) {
+        self.append(entry);
+    }
+
+    fn append(&mut self, entry: AuditEntry) {
+        let vault = self.context.vault;
+        if let Err(error) = vault.commit(&vault_audit::append(&[entry], vault.layout())) {
             let problem = format!("the audit can't be written: {error}");
             if !self.report.problems.contains(&problem) {
                 self.report.problems.push(problem);
@@ -368,7 +385,10 @@ impl Run<'_> {
         if !self.request.dry_run {
             self.store()?;
         }
-        self.report.usage = self.usage.into();
+        self.report.usage = UsageReport::of(self.usage, self.context.config.price.as_ref());
+        if !self.request.dry_run && self.report.usage.calls > 0 {
+            self.append(audit::spent(self.context.clock.now(), &self.report));
+        }
         let totals = self.report.totals;
         tracing::info!(run = %self.report.run, done = totals.done, failed = totals.failed, created = totals.created, "dreamed");
         Ok(self.report)
@@ -394,6 +414,17 @@ async fn judge(context: DreamContext<'_>, path: NotePath) -> Judged {
 /// A vault that can't be written at all is no matter of one material.
 fn ends_the_run(error: &DreamError) -> bool {
     matches!(error, DreamError::Commit(CommitError::ReadOnly { .. } | CommitError::Locked { .. }))
+}
+
+fn cause(error: &DreamError) -> Cause {
+    match error {
+        DreamError::Reply { .. }
+        | DreamError::Model(ModelError::Timeout(_) | ModelError::ContextOverflow | ModelError::Malformed) => {
+            Cause::Answer
+        }
+        DreamError::Model(_) => Cause::Service,
+        _ => Cause::Vault,
+    }
 }
 
 /// Whether it is the abstractor that failed: the next material would most likely fail as well.

@@ -65,7 +65,7 @@ mod weave;
 mod withheld;
 
 pub use abstractor::{Abstractor, ComposeJob, Composed, Decided, Gated, Target};
-pub use config::DreamConfig;
+pub use config::{DreamConfig, Price};
 pub use decide::{Candidate, CandidateBlock, Flavour, Relation, Verdict};
 pub use drive::{DreamContext, DreamRequest, DreamScope, dream};
 pub use error::{DreamError, ReplyFault};
@@ -76,5 +76,6 @@ pub use model_abstractor::ModelAbstractor;
 pub use neighbours::{LexicalNeighbours, Neighbour, Neighbours};
 pub use observer::{DreamEvent, DreamObserver};
 pub use report::{
-    Action, DreamReport, DreamTotals, DroppedUnit, KeptUnit, MaterialReport, MaterialState, SubjectReport, UsageReport,
+    Action, Cost, DreamReport, DreamTotals, DroppedUnit, KeptUnit, MaterialReport, MaterialState, SubjectReport,
+    UsageReport,
 };

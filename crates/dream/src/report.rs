@@ -1,10 +1,12 @@
 //! What a run did, as data.
 
-use chrono::{DateTime, FixedOffset};
+use chrono::{DateTime, FixedOffset, Utc};
 use dormouse_model::Usage;
 use dormouse_vault::{Bucket, FileDiff, NotePath};
 use schemars::JsonSchema;
 use serde::Serialize;
+
+use crate::config::Price;
 
 /// What a run did.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
@@ -63,6 +65,13 @@ pub enum MaterialState {
     Pending {
         /// Why.
         reason: String,
+    },
+    /// It failed before, has not changed since, and is left alone for a while; nothing was sent.
+    Waiting {
+        /// Why it failed.
+        reason: String,
+        /// When it may be tried again.
+        until: DateTime<Utc>,
     },
     /// It was dreamed before and has not changed since; nothing was sent to a model.
     Unchanged,
@@ -131,6 +140,8 @@ pub struct DreamTotals {
     pub done: usize,
     /// Materials that failed and stay pending.
     pub failed: usize,
+    /// Materials that failed before and are left alone for a while.
+    pub waiting: usize,
     /// Materials that were not looked at again.
     pub unchanged: usize,
     /// Paths that are no material.
@@ -156,7 +167,7 @@ pub struct DreamTotals {
 }
 
 /// What model calls cost.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct UsageReport {
     /// Tokens read.
     pub input_tokens: u64,
@@ -164,11 +175,34 @@ pub struct UsageReport {
     pub output_tokens: u64,
     /// Requests sent.
     pub calls: u64,
+    /// What that costs by [`DreamConfig::price`](crate::DreamConfig::price); absent without a price.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost: Option<Cost>,
 }
 
-impl From<Usage> for UsageReport {
-    fn from(usage: Usage) -> Self {
-        Self { input_tokens: usage.input_tokens, output_tokens: usage.output_tokens, calls: usage.calls }
+/// An amount of money.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Cost {
+    /// How much, 0 or more.
+    pub amount: f64,
+    /// The currency, as the settings name it.
+    pub currency: String,
+}
+
+impl UsageReport {
+    /// What was used, with its cost where a price is known.
+    pub(crate) fn of(usage: Usage, price: Option<&Price>) -> Self {
+        let million = |tokens: u64, price: f64| tokens as f64 / 1e6 * price;
+        let cost = |price: &Price| Cost {
+            amount: million(usage.input_tokens, price.input) + million(usage.output_tokens, price.output),
+            currency: price.currency.clone(),
+        };
+        Self {
+            input_tokens: usage.input_tokens,
+            output_tokens: usage.output_tokens,
+            calls: usage.calls,
+            cost: price.map(cost),
+        }
     }
 }
 
@@ -177,6 +211,7 @@ impl DreamTotals {
         match material.state {
             MaterialState::Done => self.done += 1,
             MaterialState::Pending { .. } => self.failed += 1,
+            MaterialState::Waiting { .. } => self.waiting += 1,
             MaterialState::Unchanged => self.unchanged += 1,
             MaterialState::Skipped { .. } => self.skipped += 1,
         }

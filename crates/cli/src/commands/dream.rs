@@ -59,7 +59,7 @@ pub(crate) fn run(scene: &Scene, args: &DreamArgs, out: &mut Output) -> Result<u
         observer: &observer,
         cancel: &|| interrupt.is_set(),
     };
-    let request = DreamRequest { scope, limit: args.limit, dry_run: args.dry_run };
+    let request = DreamRequest { scope, limit: args.limit, dry_run: args.dry_run, retry: args.retry };
     let report = runtime.block_on(dream(context, request))?;
     bars.clear();
     let mut reply = Reply { report, splits: Vec::new(), problems: Vec::new() };
@@ -94,6 +94,12 @@ fn page(w: &mut dyn Write, reply: &Reply, offline: bool) -> io::Result<()> {
     for material in &report.materials {
         match &material.state {
             MaterialState::Pending { reason } => writeln!(w, "{} stays pending: {reason}", material.path)?,
+            MaterialState::Waiting { reason, until } => writeln!(
+                w,
+                "{} waits until {} ({reason}); --retry tries it now",
+                material.path,
+                until.format("%Y-%m-%d %H:%M UTC")
+            )?,
             MaterialState::Skipped { reason } => writeln!(w, "{} skipped: {reason}", material.path)?,
             MaterialState::Done | MaterialState::Unchanged => {}
         }
@@ -133,11 +139,12 @@ fn page(w: &mut dyn Write, reply: &Reply, offline: bool) -> io::Result<()> {
         writeln!(w, "{}", dim("by the offline extractive abstractor, no model involved (--model NAME uses one)"))?;
     } else {
         let u = &report.usage;
+        let cost = u.cost.as_ref().map(|c| format!(", {:.4} {}", c.amount, c.currency)).unwrap_or_default();
         writeln!(
             w,
             "{}",
             dim(format!(
-                "{}: {} calls, {} tokens in, {} out",
+                "{}: {} calls, {} tokens in, {} out{cost}",
                 report.abstractor, u.calls, u.input_tokens, u.output_tokens
             ))
         )?;

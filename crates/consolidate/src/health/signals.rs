@@ -109,10 +109,12 @@ impl Signals {
         let mut pending = 0_usize;
         for path in material::pending(&inputs.snapshot, ledger) {
             match ledger.and_then(|l| l.materials.get(&path)).map(|d| &d.outcome) {
-                Some(DreamOutcome::Pending { reason, tries }) => {
+                Some(DreamOutcome::Pending { reason, tries, not_before }) => {
                     out.add(Severity::Warning, FindingKind::FailedMaterial, Some(&path), None, || {
                         let reason = reason.lines().next().unwrap_or("no reason given");
-                        format!("could not be dreamed ({tries} tries): {reason}")
+                        let again =
+                            not_before.map(|at| format!("; tried again from {}", at.format("%Y-%m-%d %H:%M UTC")));
+                        format!("could not be dreamed ({tries} tries): {reason}{}", again.unwrap_or_default())
                     });
                 }
                 _ => pending += 1,

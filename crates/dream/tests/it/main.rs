@@ -1,6 +1,7 @@
 //! Dream from outside: whole vaults in, whole vaults out.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that can't go on must stop")]
 
+mod again;
 mod bench;
 mod boundary;
 mod bug_reports;

@@ -96,7 +96,10 @@ fn a_dry_run_shows_the_diffs_and_writes_nothing() {
 fn scopes_choose_and_limits_bound() {
     let vault = temp_vault(VAULT);
     let only = |scope, limit| {
-        run(&vault, &ExtractiveAbstractor, DreamRequest { scope, limit, dry_run: true }).unwrap().totals.done
+        run(&vault, &ExtractiveAbstractor, DreamRequest { scope, limit, dry_run: true, retry: false })
+            .unwrap()
+            .totals
+            .done
     };
     assert_eq!(only(DreamScope::Since(chrono::NaiveDate::from_ymd_opt(2026, 11, 3).unwrap()), None), 2);
     assert_eq!(only(DreamScope::Pending, Some(1)), 1);

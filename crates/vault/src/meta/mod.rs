@@ -214,12 +214,17 @@ pub enum DreamOutcome {
         /// Units dropped by the evidence check.
         dropped: u32,
     },
-    /// Pending: failed, to be tried again at the next run.
+    /// Pending: failed, to be tried again at a later run.
     Pending {
         /// Why.
         reason: String,
-        /// Failed tries so far.
+        /// Failed tries so far that were of its own making; a server that could not be asked counts
+        /// for none.
         tries: u32,
+        /// Not tried again before this time, unless it changes or is asked for by name. `None`: at
+        /// the next run.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        not_before: Option<DateTime<Utc>>,
     },
 }
 

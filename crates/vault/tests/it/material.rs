@@ -106,7 +106,7 @@ fn what_was_dreamed_at_its_present_content_does_not_wait() {
     let entry =
         |content: &[u8], outcome| Dreamed { content: Version::of(content), at, by: "extractive".into(), outcome };
     let done = || DreamOutcome::Done { subjects: vec![], dropped: 0 };
-    let failed = DreamOutcome::Pending { reason: "no answer".into(), tries: 2 };
+    let failed = DreamOutcome::Pending { reason: "no answer".into(), tries: 2, not_before: None };
     let ledger = DreamLedger {
         version: DreamLedger::VERSION,
         computed_at: at,

@@ -52,8 +52,10 @@ impl Witnessed {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         for fact in &unit.facts {
             let facts = gated.iter().flat_map(|unit| &unit.facts);
-            let evidence: Vec<String> =
-                facts.filter(|said| letters(&said.text) == letters(&fact.text)).flat_map(|f| f.evidence.clone()).collect();
+            let evidence: Vec<String> = facts
+                .filter(|said| letters(&said.text) == letters(&fact.text))
+                .flat_map(|f| f.evidence.clone())
+                .collect();
             let verified = evidence.iter().any(|span| !bare(span).is_empty() && note.contains(&bare(span)));
             let one = KeptFact {
                 note: material.path.clone(),

@@ -116,9 +116,9 @@ impl Fault {
         Some(match self {
             Self::Prose => format!("Sure {{here it is}}, as [asked]:\n{text}\nAnything else? {{wave}}"),
             Self::Fence => format!("```json\n{text}\n```"),
-            Self::Think => format!(
-                "<think>Perhaps {{\"units\": [], \"verdicts\": [], \"changes\": []}}? No.</think>\n{text}"
-            ),
+            Self::Think => {
+                format!("<think>Perhaps {{\"units\": [], \"verdicts\": [], \"changes\": []}}? No.</think>\n{text}")
+            }
             Self::Truncated | Self::CutByLength => text.chars().take(text.chars().count() / 2).collect(),
             Self::Empty => String::new(),
             Self::Refusal => "I'm sorry, but I can't help with the content of this note.".to_owned(),
