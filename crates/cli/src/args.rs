@@ -4,8 +4,10 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+mod dream;
 mod upkeep;
 
+pub(crate) use dream::{DreamArgs, TopicsAct, TopicsArgs};
 pub(crate) use upkeep::{ArchiveAct, ArchiveArgs, ConsolidateArgs, DoctorArgs, TaskArg, WatchArgs};
 
 /// Long-term memory for agents in an ordinary Obsidian vault.
@@ -138,6 +140,12 @@ pub(crate) enum Command {
     #[command(after_help = "Example: dormouse dream --dry-run\n\
         Without a configured model the offline extractive abstractor is used, and each audit line says so.")]
     Dream(DreamArgs),
+    /// What might be raised with you today: follow-ups with a day, open questions, recurring interests.
+    #[command(after_help = "Examples: dormouse topics\n          \
+        dormouse topics --json --all\n          \
+        dormouse topics raised 3f9c\n\
+        Found by rules in the events of the last sixty days. What is answered or done later resolves itself.")]
+    Topics(TopicsArgs),
     /// Organise the digests: communities, recency, archive, duplicates, split, health.
     #[command(after_help = "Example: dormouse consolidate --task communities --task time")]
     Consolidate(ConsolidateArgs),
@@ -471,26 +479,4 @@ fn range(text: &str) -> Result<std::ops::Range<usize>, &'static str> {
     let number = |text: &str| text.trim().parse::<usize>().ok();
     let range = text.split_once("..").and_then(|(from, to)| Some(number(from)?..number(to)?));
     range.filter(|range| range.start <= range.end).ok_or("a range of bytes is written 10..20")
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct DreamArgs {
-    /// Only material of this day or later.
-    #[arg(long, value_name = "DAY", value_parser = day, conflicts_with = "note")]
-    pub(crate) since: Option<chrono::NaiveDate>,
-    /// Only this material; may be repeated.
-    #[arg(long, value_name = "NOTE")]
-    pub(crate) note: Vec<String>,
-    /// At most so many materials.
-    #[arg(long)]
-    pub(crate) limit: Option<usize>,
-    /// A model from the user's configuration, or ADAPTER:NAME@BASE_URL. Default: offline, no model.
-    #[arg(long, value_name = "NAME")]
-    pub(crate) model: Option<String>,
-    /// Try at once what failed before and would be left alone for a while.
-    #[arg(long)]
-    pub(crate) retry: bool,
-    /// Show the changes without making them.
-    #[arg(long)]
-    pub(crate) dry_run: bool,
 }

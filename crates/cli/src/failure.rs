@@ -125,6 +125,9 @@ fn known(cause: &(dyn std::error::Error + 'static)) -> Option<(&'static str, Opt
         (Some(DreamError::NoSuchMaterial { .. }), ..) => {
             Some(("not-found", Some("`dormouse list --pending` shows material")))
         }
+        (Some(DreamError::NoSuchTopic { .. }), ..) => {
+            Some(("not-found", Some("`dormouse topics --all` lists them with their ids")))
+        }
         _ => None,
     };
     stage

@@ -24,6 +24,7 @@ use crate::material::{Material, Read, read};
 use crate::neighbours::Neighbours;
 use crate::observer::{DreamEvent, DreamObserver};
 use crate::report::{DreamReport, DreamTotals, MaterialReport, MaterialState, UsageReport};
+use crate::topics::refresh_topics;
 
 /// What a run works with.
 #[derive(Clone, Copy)]
@@ -388,6 +389,12 @@ impl Run<'_> {
         self.report.usage = UsageReport::of(self.usage, self.context.config.price.as_ref());
         if !self.request.dry_run && self.report.usage.calls > 0 {
             self.append(audit::spent(self.context.clock.now(), &self.report));
+        }
+        if !self.request.dry_run && self.report.totals.done > 0 {
+            match refresh_topics(self.context.vault, self.context.clock, self.context.config) {
+                Ok((_, problem)) => self.report.problems.extend(problem),
+                Err(error) => self.report.problems.push(format!("the topics are those of the run before: {error}")),
+            }
         }
         let totals = self.report.totals;
         tracing::info!(run = %self.report.run, done = totals.done, failed = totals.failed, created = totals.created, "dreamed");

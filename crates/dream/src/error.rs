@@ -30,6 +30,18 @@ pub enum DreamError {
         /// What the failed dialogue cost.
         usage: Usage,
     },
+    /// A topic was named that there is none of, or several.
+    #[error("{id}: no topic has this id, or several begin so; `dormouse topics --all` lists them")]
+    NoSuchTopic {
+        /// What was named.
+        id: String,
+    },
+    /// The file that holds the topics can't be read, so nothing is written over it.
+    #[error("the topics can't be read: {problem}; mend the file or move it away")]
+    TopicsUnreadable {
+        /// Why.
+        problem: Box<dormouse_vault::Problem>,
+    },
     /// The note was changed by others each time that a write was planned.
     #[error("{path}: changed by others each time it was about to be written; it is tried again at the next run")]
     Contended {

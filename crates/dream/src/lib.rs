@@ -61,6 +61,7 @@ mod prompts;
 mod replay;
 mod report;
 mod stated;
+mod topics;
 mod weave;
 mod withheld;
 
@@ -79,3 +80,4 @@ pub use report::{
     Action, Cost, DreamReport, DreamTotals, DroppedUnit, KeptUnit, MaterialReport, MaterialState, SubjectReport,
     UsageReport,
 };
+pub use topics::{TopicMark, mark_topic, refresh_topics};

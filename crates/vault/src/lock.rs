@@ -127,6 +127,7 @@ impl Stage {
             Self::Consolidate => "consolidate",
             Self::Index => "index",
             Self::Dismissals => "dismissals",
+            Self::Topics => "topics",
         }
     }
 }

@@ -78,6 +78,8 @@ pub enum Stage {
     Index,
     /// A change to the pairs of notes that a person keeps apart.
     Dismissals,
+    /// A change to what a host might raise with the user.
+    Topics,
 }
 
 /// A held stage lock; released when dropped, and by the kernel when the process dies.

@@ -18,6 +18,7 @@ mod remember;
 mod rename;
 mod search;
 mod status;
+mod topics;
 mod traverse;
 mod upkeep;
 mod watch;
@@ -67,6 +68,7 @@ pub(crate) fn run(cli: Cli, out: &mut Output) -> Result<u8> {
         Command::Dismiss(args) => dismiss::run(&scene, &args, out),
         Command::Edit(args) => edit::run(&scene, &args, out),
         Command::Dream(args) => dream::run(&scene, &args, out),
+        Command::Topics(args) => topics::run(&scene, &args, out),
         Command::Consolidate(args) => consolidate::run(&scene, &args, out),
         Command::Context(args) => context::run(&scene, &args, out),
         Command::Watch(args) => watch::run(&scene, &args, out),

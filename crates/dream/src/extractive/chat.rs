@@ -15,7 +15,7 @@ pub(super) struct Said {
 }
 
 /// `**Name**: text` as speaker and text.
-fn turn(text: &str) -> Option<(&str, &str)> {
+pub(crate) fn turn(text: &str) -> Option<(&str, &str)> {
     let rest = text.strip_prefix("**")?;
     let (name, after) = rest.split_once("**")?;
     let name = name.trim_end_matches([':', '：']).trim();

@@ -99,7 +99,7 @@ pub(super) fn heading(text: &str) -> Option<Section> {
 }
 
 /// Lower case, words between single blanks, one blank at each end: `contains(" cue ")` finds words.
-pub(super) fn padded(text: &str) -> String {
+pub(crate) fn padded(text: &str) -> String {
     let mut out = String::from(" ");
     for c in text.to_lowercase().chars() {
         if c.is_alphanumeric() {

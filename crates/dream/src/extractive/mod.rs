@@ -20,6 +20,9 @@ mod segment;
 mod topics;
 mod units;
 
+pub(crate) use chat::turn;
+pub(crate) use cues::padded;
+
 use crate::abstractor::{Abstractor, ComposeJob, Composed, Decided, Gated, Target};
 use crate::config::DreamConfig;
 use crate::decide::{Candidate, Flavour};

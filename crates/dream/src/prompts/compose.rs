@@ -82,7 +82,9 @@ impl Question for ComposeQuestion<'_> {
             "required": ["changes"],
             "additionalProperties": false
         });
-        request(self.language(), format!("{task}\n\n{}{again}", fenced(&shown)), "dream_changes", schema, self.config)
+        let task = format!("{task}\n\n{}{again}", fenced(&shown));
+        let answer = 100 + 40 * self.job.unit.facts.len();
+        request(self.language(), task, ("dream_changes", schema), answer, self.config)
     }
 
     fn read(&self, text: &str) -> Result<Reading<Self::Answer>, ReplyFault> {

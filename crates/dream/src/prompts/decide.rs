@@ -72,8 +72,8 @@ impl Question for DecideQuestion<'_> {
         request(
             self.language(),
             format!("{task}\n\n{}", fenced(&self.shown())),
-            "dream_verdicts",
-            schema(self.candidates.len()),
+            ("dream_verdicts", schema(self.candidates.len())),
+            100 + 100 * self.candidates.len(),
             self.config,
         )
     }

@@ -94,8 +94,9 @@ impl Question for GateQuestion<'_> {
         request(
             self.material.language,
             format!("{task}\n\n{}", fenced(&content)),
-            "dream_units",
-            schema(self.config),
+            ("dream_units", schema(self.config, estimate_tokens(&self.cut.text))),
+            // Each fact repeats its span, beside names and keys.
+            300 + 4 * estimate_tokens(&self.cut.text),
             self.config,
         )
     }
@@ -124,6 +125,13 @@ impl Question for GateQuestion<'_> {
     }
 }
 
+/// Whether a name is no more than the word for a bucket or a unit, as small models like to give.
+fn is_a_kind(name: &str) -> bool {
+    const KINDS: [&str; 9] = ["unit", "note", "fact", "facts", "步骤", "个人", "百科", "单元", "事实"];
+    let name = name.trim().to_lowercase();
+    KINDS.contains(&name.as_str()) || Bucket::ALL.iter().any(|bucket| bucket.as_str() == name)
+}
+
 /// One item of a reply, checked alone.
 fn unit(item: &Value, material: &Material) -> Result<Unit, &'static str> {
     if !item.is_object() {
@@ -136,6 +144,9 @@ fn unit(item: &Value, material: &Material) -> Result<Unit, &'static str> {
         return Err("units are only proposed; there are no other operations");
     }
     let name = text_of(item, "name").ok_or("`name` is missing or empty")?;
+    if is_a_kind(name) {
+        return Err("`name` must say what the unit is about, not which kind it is");
+    }
     let bucket = text_of(item, "bucket").ok_or("`bucket` is missing")?;
     let bucket = Bucket::ALL
         .into_iter()
@@ -172,13 +183,15 @@ fn fact(item: &Value, material: &Material) -> Result<Fact, &'static str> {
     Ok(Fact { text: text.to_owned(), evidence, step })
 }
 
-fn schema(config: &DreamConfig) -> Value {
+/// The shape of an answer about a cut of so many tokens. A short one can't hold many units: the bound ends
+/// a small model that repeats itself.
+fn schema(config: &DreamConfig, tokens: usize) -> Value {
     json!({
         "type": "object",
         "properties": {
             "units": {
                 "type": "array",
-                "maxItems": config.max_units,
+                "maxItems": config.max_units.min(1 + tokens / 40),
                 "items": {
                     "type": "object",
                     "properties": {
@@ -188,7 +201,7 @@ fn schema(config: &DreamConfig) -> Value {
                         "facts": {
                             "type": "array",
                             "minItems": 1,
-                            "maxItems": config.max_facts,
+                            "maxItems": config.max_facts.min(1 + tokens / 12),
                             "items": {
                                 "type": "object",
                                 "properties": {

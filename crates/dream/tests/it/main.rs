@@ -16,5 +16,6 @@ mod remembered;
 mod repeated;
 mod safety;
 mod same_subject;
+mod topics;
 mod trouble;
 mod withheld;

@@ -7,7 +7,7 @@ use chrono::{DateTime, Duration, Utc};
 use serde_json::error::Category;
 
 use crate::layout::Layer;
-use crate::meta::{AccessLog, Archived, Artefact, Communities, Cooldowns, Dismissed, DreamLedger, Recency};
+use crate::meta::{AccessLog, Archived, Artefact, Communities, Cooldowns, Dismissed, DreamLedger, Recency, Topics};
 use crate::problem::{Problem, ProblemKind};
 use crate::vault::Vault;
 
@@ -93,6 +93,7 @@ pub(crate) fn is_current(file: &str, bytes: &[u8]) -> bool {
         DreamLedger::FILE => parse::<DreamLedger>(bytes).is_ok(),
         Cooldowns::FILE => parse::<Cooldowns>(bytes).is_ok(),
         Dismissed::FILE => parse::<Dismissed>(bytes).is_ok(),
+        Topics::FILE => parse::<Topics>(bytes).is_ok(),
         _ => serde_json::from_slice::<serde::de::IgnoredAny>(bytes).is_ok(),
     }
 }
@@ -150,6 +151,7 @@ pub fn schemas() -> BTreeMap<&'static str, serde_json::Value> {
         of::<DreamLedger>(),
         of::<Cooldowns>(),
         of::<Dismissed>(),
+        of::<Topics>(),
     ]
     .into()
 }

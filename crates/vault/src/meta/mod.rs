@@ -54,6 +54,9 @@ macro_rules! artefact {
     };
 }
 
+mod topics;
+pub use topics::{Topic, TopicEvidence, TopicKind, TopicState, Topics};
+
 /// `meta/communities.json`: thematic groups of digest notes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Communities {
