@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use dormouse_vault::meta::{AccessKind, Archived};
-use dormouse_vault::text::{estimate_tokens, truncate_chars};
+use dormouse_vault::text::{content_words, estimate_tokens, truncate_chars};
 use dormouse_vault::{Layer, NotePath};
 use serde::{Deserialize, Serialize};
 
@@ -18,6 +18,8 @@ const PASSAGES: usize = 4;
 /// The share of the budget that facts may take: about half. Measured on questions whose answers are
 /// known, two fifths hold more of the answers' words than a half does.
 const FACTS: (usize, usize) = (2, 5);
+/// The share of a fact's words that stand in what it cites when it is a quotation.
+const QUOTED: (usize, usize) = (9, 10);
 /// The longest passage; of a longer block the part that matches is taken.
 const PASSAGE_BYTES: usize = 2_000;
 /// The longest label of a link.
@@ -89,8 +91,17 @@ pub(crate) fn pack(recall: &Recall, query: &str, budget: usize) -> Result<Contex
     let (digests, sources): (Vec<&Hit>, Vec<&Hit>) = reply.hits.iter().partition(|hit| hit.layer == Layer::Digest);
     let mut packing = Packing { budget, ..Packing::default() };
     let mut cited: Vec<Citation> = Vec::new();
+    let mut quotations: Vec<(&Hit, &Passage)> = Vec::new();
     for (hit, passage) in ranked(&digests) {
-        if packing.add(fact(hit, passage), "## What is known", budget.saturating_mul(FACTS.0) / FACTS.1) {
+        let fact = fact(hit, passage);
+        let limit = budget.saturating_mul(FACTS.0) / FACTS.1;
+        if !packing.may_fit(&fact, limit) {
+            continue;
+        }
+        if quotes(recall, &fact) {
+            cited.extend(passage.cites.iter().cloned());
+            quotations.push((hit, passage));
+        } else if packing.add(fact, "## What is known", limit) {
             cited.extend(passage.cites.iter().cloned());
         }
     }
@@ -106,9 +117,13 @@ pub(crate) fn pack(recall: &Recall, query: &str, budget: usize) -> Result<Contex
             packing.add(piece, "## Where it comes from", budget);
         }
     }
-    // What the facts left of their half, and sources could not use, goes to further facts.
+    // What the facts left of their half, and sources could not use, goes to further facts. What a
+    // source says that is there in full is not said again.
     for (hit, passage) in ranked(&digests) {
-        packing.add(fact(hit, passage), "## What is known further", budget);
+        let is_quotation = quotations.iter().any(|(_, quotation)| std::ptr::eq(*quotation, passage));
+        if !(is_quotation && passage.cites.iter().any(|cite| packing.holds(cite))) {
+            packing.add(fact(hit, passage), "## What is known further", budget);
+        }
     }
     let (markdown, citations) = packing.render();
     let tokens = estimate_tokens(&markdown);
@@ -151,6 +166,18 @@ fn piece(hit: &Hit, passage: &Passage) -> Piece {
 fn fact(hit: &Hit, passage: &Passage) -> Piece {
     let text = without_provenance(&passage.text);
     Piece { text, fact: true, cites: passage.cites.clone(), ..piece(hit, passage) }
+}
+
+/// Whether a fact has hardly a word that the blocks it cites don't have: they say it themselves, and more.
+fn quotes(recall: &Recall, fact: &Piece) -> bool {
+    let stated = fact.text.trim_start_matches(['-', '*', ' ']);
+    // The subject in brackets is what a rule adds to a sentence that points back.
+    let stated = stated.strip_prefix('[').and_then(|rest| rest.split_once("] ")).map_or(stated, |(_, said)| said);
+    let words: BTreeSet<String> = content_words(stated).into_iter().collect();
+    let sources = fact.cites.iter().filter_map(|cite| cited_block(recall, cite));
+    let there: BTreeSet<String> = sources.flat_map(|source| content_words(&source.text)).collect();
+    let shared = words.intersection(&there).count();
+    !there.is_empty() && shared * QUOTED.1 >= words.len() * QUOTED.0
 }
 
 /// The block that a digest cites, read from its note at the snapshot's version.
@@ -196,8 +223,7 @@ impl Packing {
     /// for a piece that may fit.
     fn add(&mut self, piece: Piece, section: &'static str, limit: usize) -> bool {
         let limit = limit.min(self.budget);
-        // Its own text, less one token for rounding, is the least that it takes.
-        if self.tokens + estimate_tokens(piece.text.trim_end_matches('\n')) > limit.saturating_add(1) {
+        if !self.may_fit(&piece, limit) {
             return false;
         }
         let folded = crate::text::fold(&piece.text);
@@ -227,6 +253,18 @@ impl Packing {
         }
         self.sections.retain(|(_, groups)| !groups.is_empty());
         false
+    }
+
+    /// Whether it is not certain that a piece is too long: its own text, less one token for rounding, is the
+    /// least that it takes.
+    fn may_fit(&self, piece: &Piece, limit: usize) -> bool {
+        self.tokens + estimate_tokens(piece.text.trim_end_matches('\n')) <= limit.saturating_add(1)
+    }
+
+    /// Whether the block that a fact cites is there.
+    fn holds(&self, cite: &Citation) -> bool {
+        let mut all = self.sections.iter().flat_map(|(_, groups)| groups).flat_map(|group| &group.pieces);
+        all.any(|have| !have.fact && have.path == cite.note && have.block_id == cite.block)
     }
 
     /// Whether lines of it are there already; no two blocks share a line.

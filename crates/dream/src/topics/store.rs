@@ -145,7 +145,8 @@ fn merged(found: Vec<Topic>, before: &[Topic], today: NaiveDate) -> Vec<Topic> {
         let is_past = topic.due.is_some_and(|due| due < since(OVERDUE_DAYS));
         // What is resolved before anybody could raise it is no topic.
         let unborn = known.is_none() && topic.state != TopicState::Open;
-        if !unborn && !(topic.state == TopicState::Open && is_past) {
+        let is_over = topic.state == TopicState::Open && is_past;
+        if !unborn && !is_over {
             out.push(topic);
         }
     }

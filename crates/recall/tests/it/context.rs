@@ -40,6 +40,24 @@ fn facts_come_first_and_the_blocks_that_they_cite_follow() {
 }
 
 #[test]
+fn a_fact_that_only_quotes_its_source_gives_way_to_it() {
+    let vault = temp_vault(
+        "=== daily/2026-11-01/trip.md\n# Trip\n\nWe took the ferry to the island. It left at nine. ^b1\n=== digest/wiki/ferry.md\n---\nname: Ferry\n---\n- [Trip] We took the ferry to the island. (derived_from:: [[daily/2026-11-01/trip#^b1]])\n",
+    );
+    let block = recall(&vault).context("ferry island", 400).unwrap();
+    expect![[r#"
+        ## Where it comes from
+
+        [1] [[daily/2026-11-01/trip#^b1|Trip]] · 2026-11-01 · line 3
+        ```note
+        We took the ferry to the island. It left at nine.
+        ```
+
+    "#]]
+    .assert_eq(&block.markdown);
+}
+
+#[test]
 fn no_budget_is_ever_passed_and_nothing_stands_twice() {
     let vault = temp_vault(VAULT);
     let recall = recall(&vault);

@@ -138,7 +138,7 @@ fn spoilt(fault: Fault, asked: Asked, reply: &[u8]) -> Option<Vec<u8>> {
 /// The body of the request that a connection opens with.
 async fn request(stream: &mut TcpStream) -> Result<Vec<u8>> {
     let mut have = Vec::new();
-    let mut part = [0_u8; 16 * 1024];
+    let mut part = vec![0_u8; 16 * 1024];
     loop {
         let end = have.windows(4).position(|bytes| bytes == b"\r\n\r\n");
         if let Some(end) = end {
