@@ -22,9 +22,10 @@ use chrono::{DateTime, Days, FixedOffset};
 use clap::Parser;
 use dormouse_agent_loop::named_model;
 use dormouse_dream::{
-    DreamConfig, DreamContext, DreamReport, DreamRequest, LexicalNeighbours, MaterialState, ModelAbstractor, dream,
+    Abstractor, DreamConfig, DreamContext, DreamReport, DreamRequest, ExtractiveAbstractor, LexicalNeighbours,
+    MaterialState, ModelAbstractor, dream,
 };
-use dormouse_fixtures::labelled_events;
+use dormouse_fixtures::{LabelledEvent, labelled_events};
 use dormouse_vault::{FixedClock, NotePath, Vault};
 use serde_json::{Value, json};
 
@@ -102,13 +103,20 @@ struct Outcome {
 async fn nights(args: &ModelArgs, root: &Path) -> Result<Outcome> {
     let events = labelled_events();
     let wanted = args.events.min(events.len());
-    for n in 0..wanted {
-        let Some(event) = events.get(n * events.len() / wanted.max(1)) else { continue };
-        let file = root.join(event.path());
-        fs::create_dir_all(file.parent().context("an event lies in a folder")?)?;
-        fs::write(&file, event.note())?;
-    }
+    let chosen: BTreeSet<usize> = (0..wanted).map(|n| n * events.len() / wanted.max(1)).collect();
+    // What others of the events led to lies there already, so that a unit meets candidates.
+    let others: Vec<&LabelledEvent> = events
+        .iter()
+        .enumerate()
+        .filter(|(n, event)| !chosen.contains(n) && !event.kept.is_empty())
+        .map(|(_, e)| e)
+        .collect();
+    write(root, others.into_iter().step_by(3))?;
     let vault = Vault::open(root)?;
+    let day = day_after_the_last(&vault)?;
+    night(&vault, &ExtractiveAbstractor, day).await?;
+    write(root, chosen.iter().filter_map(|n| events.get(*n)))?;
+    vault.refresh()?;
     let mut witness = Witness::default();
     witness.look(&vault, Step::Arrive)?;
 
@@ -162,7 +170,17 @@ async fn nights(args: &ModelArgs, root: &Path) -> Result<Outcome> {
     })
 }
 
-async fn night(vault: &Vault, abstractor: &Witnessed, day: DateTime<FixedOffset>) -> Result<DreamReport> {
+/// Puts events into a vault.
+fn write<'e>(root: &Path, events: impl Iterator<Item = &'e LabelledEvent>) -> Result<()> {
+    for event in events {
+        let file = root.join(event.path());
+        fs::create_dir_all(file.parent().context("an event lies in a folder")?)?;
+        fs::write(&file, event.note())?;
+    }
+    Ok(())
+}
+
+async fn night(vault: &Vault, abstractor: &dyn Abstractor, day: DateTime<FixedOffset>) -> Result<DreamReport> {
     let bar = progress::bar(0);
     let context = DreamContext {
         vault,

@@ -136,7 +136,7 @@ fn a_ledger_comes_back_as_it_was() {
 #[test]
 fn every_artefact_has_a_schema_with_its_version_and_date() {
     let schemas = schemas();
-    assert_eq!(schemas.len(), 7);
+    assert_eq!(schemas.len(), 8);
     for (file, schema) in schemas {
         let required = schema["required"].as_array().unwrap();
         assert!(required.contains(&"version".into()) && required.contains(&"computed_at".into()), "{file}");

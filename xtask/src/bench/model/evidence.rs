@@ -71,9 +71,10 @@ impl Witnessed {
     }
 }
 
-/// A text without white space, in compatibility form.
+/// A text without white space, in compatibility form and lower case: a span may begin with a capital that
+/// the note has not.
 fn bare(text: &str) -> String {
-    text.nfkc().filter(|c| !c.is_whitespace()).collect()
+    text.nfkc().filter(|c| !c.is_whitespace()).collect::<String>().to_lowercase()
 }
 
 fn letters(text: &str) -> String {
