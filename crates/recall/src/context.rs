@@ -92,7 +92,7 @@ pub(crate) fn pack(recall: &Recall, query: &str, budget: usize) -> Result<Contex
     let mut packing = Packing { budget, ..Packing::default() };
     let mut cited: Vec<Citation> = Vec::new();
     let mut quotations: Vec<(&Hit, &Passage)> = Vec::new();
-    for (hit, passage) in ranked(&digests) {
+    for (hit, passage) in ranked(&digests).into_iter().filter(|(_, passage)| states(passage)) {
         let fact = fact(hit, passage);
         let limit = budget.saturating_mul(FACTS.0) / FACTS.1;
         if !packing.may_fit(&fact, limit) {
@@ -119,7 +119,7 @@ pub(crate) fn pack(recall: &Recall, query: &str, budget: usize) -> Result<Contex
     }
     // What the facts left of their half, and sources could not use, goes to further facts. What a
     // source says that is there in full is not said again.
-    for (hit, passage) in ranked(&digests) {
+    for (hit, passage) in ranked(&digests).into_iter().filter(|(_, passage)| states(passage)) {
         let is_quotation = quotations.iter().any(|(_, quotation)| std::ptr::eq(*quotation, passage));
         if !(is_quotation && passage.cites.iter().any(|cite| packing.holds(cite))) {
             packing.add(fact(hit, passage), "## What is known further", budget);
@@ -166,6 +166,18 @@ fn piece(hit: &Hit, passage: &Passage) -> Piece {
 fn fact(hit: &Hit, passage: &Passage) -> Piece {
     let text = without_provenance(&passage.text);
     Piece { text, fact: true, cites: passage.cites.clone(), ..piece(hit, passage) }
+}
+
+/// Whether a digest's passage states something: a line that only leads to other notes does not.
+fn states(passage: &Passage) -> bool {
+    let mut outside = String::new();
+    let mut rest = passage.text.as_str();
+    while let Some((before, link)) = rest.split_once("[[") {
+        outside.push_str(before);
+        rest = link.split_once("]]").map_or("", |(_, after)| after);
+    }
+    outside.push_str(rest);
+    !passage.cites.is_empty() || content_words(&outside).len() > 1
 }
 
 /// Whether a fact has hardly a word that the blocks it cites don't have: they say it themselves, and more.

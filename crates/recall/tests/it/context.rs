@@ -40,9 +40,9 @@ fn facts_come_first_and_the_blocks_that_they_cite_follow() {
 }
 
 #[test]
-fn a_fact_that_only_quotes_its_source_gives_way_to_it() {
+fn a_fact_that_only_quotes_its_source_gives_way_to_it_and_a_line_of_links_is_no_fact() {
     let vault = temp_vault(
-        "=== daily/2026-11-01/trip.md\n# Trip\n\nWe took the ferry to the island. It left at nine. ^b1\n=== digest/wiki/ferry.md\n---\nname: Ferry\n---\n- [Trip] We took the ferry to the island. (derived_from:: [[daily/2026-11-01/trip#^b1]])\n",
+        "=== daily/2026-11-01/trip.md\n# Trip\n\nWe took the ferry to the island. It left at nine. ^b1\n=== digest/wiki/ferry.md\n---\nname: Ferry\n---\n- [Trip] We took the ferry to the island. (derived_from:: [[daily/2026-11-01/trip#^b1]])\n\n## Related\n\n- See [[digest/wiki/island|The island's ferry]].\n=== digest/wiki/island.md\n# Island\n",
     );
     let block = recall(&vault).context("ferry island", 400).unwrap();
     expect![[r#"
